@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * State before traffic: --map, --maps and --global, queued until the object is there, typed by BTF; and maps as
+ * JSON in bpftool's dump format. This is the loader's part that nearly every real program needs.
+ *
+ * Threads: control thread.
+ */
+#ifndef WEIR_CTL_STATE_H
+#define WEIR_CTL_STATE_H
+
+#include "ctl/instance.h"
+
+#include <jansson.h>
+
+/* Globals: between open and load. Applies every queued --global. */
+int state_apply_globals(struct weir *weir, struct err *err);
+/* Map entries: after load. Applies every queued --map and --maps in their order. */
+int state_apply_maps(struct weir *weir, struct err *err);
+void state_free(struct instance_state *state);
+
+/* One entry, now, on a loaded instance: key and value as text ("10.0.0.1", "0x0a 0x00", "{mask: 3}"). */
+int state_map_set(struct weir *weir, const char *map, const char *key, const char *value,
+		  struct err *err);
+/* The value of a key as JSON {"key":..,"value":..,"formatted":{..}}; -ENOENT with a text when absent. New reference. */
+int state_map_get(struct weir *weir, const char *map, const char *key, json_t **ret,
+		  struct err *err);
+int state_map_delete(struct weir *weir, const char *map, const char *key, struct err *err);
+/* All entries of a map as bpftool -j dumps them: an array of entries. New reference. */
+int state_map_dump(struct weir *weir, struct map *map, json_t **ret, struct err *err);
+/* {"map name": [entries], ...} of all maps that have entries to show. New reference. */
+int state_dump_all(struct weir *weir, json_t **ret, struct err *err);
+
+#endif
