@@ -15,7 +15,8 @@ struct weir_bench_opts {
 };
 
 /* Runs the table of that name ("actions"); -ENOENT lists what there is. */
-WEIR_API int weir_bench(const char *table, const struct weir_bench_opts *opts, struct weir_error *err);
+WEIR_API int weir_bench(const char *table, const struct weir_bench_opts *opts,
+			struct weir_error *err);
 /* The name of table i, or NULL at the end. */
 WEIR_API_VOID const char *weir_bench_table(uint32_t i);
 

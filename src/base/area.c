@@ -15,9 +15,9 @@
 #define ROUND(n, to) (((n) + (to)-1) & ~((to)-1))
 
 static pthread_mutex_t window_lock = PTHREAD_MUTEX_INITIALIZER;
-static uint8_t *_Atomic window;		  /* PROT_NONE but for the areas */
+static uint8_t *_Atomic window;		    /* PROT_NONE but for the areas */
 static _Atomic(const struct area *) *table; /* a granule's area */
-static size_t next_granule = 1;		  /* search starts here: addresses are reused late */
+static size_t next_granule = 1;		    /* search starts here: addresses are reused late */
 
 static int open_window(void)
 {
@@ -79,8 +79,8 @@ static int map_pages(struct area *area, size_t size, size_t mirror_from)
 
 	if (mmap(area->base, len, prot, flags, area->memfd, 0) == MAP_FAILED)
 		return -ENOMEM;
-	if (mirror_from < size && mmap(area->base + len, len - mirror_from, prot, flags, area->memfd,
-				       (off_t)mirror_from) == MAP_FAILED)
+	if (mirror_from < size && mmap(area->base + len, len - mirror_from, prot, flags,
+				       area->memfd, (off_t)mirror_from) == MAP_FAILED)
 		return -ENOMEM;
 	return 0;
 }

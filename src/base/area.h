@@ -17,8 +17,9 @@
 #include <stdint.h>
 
 enum {
-	AREA_GRANULE_SHIFT = 16, /* an area starts at a multiple of 64 KiB: the size of the table below */
-	AREA_WINDOW_SHIFT = 38,	 /* 256 GiB of addresses, reserved and not used */
+	AREA_GRANULE_SHIFT =
+		16, /* an area starts at a multiple of 64 KiB: the size of the table below */
+	AREA_WINDOW_SHIFT = 38, /* 256 GiB of addresses, reserved and not used */
 };
 
 struct area {
@@ -26,10 +27,11 @@ struct area {
 	size_t size;   /* bytes asked for; accesses beyond it are refused by area_find's users */
 	int memfd;     /* owned by the area; size rounded up to pages */
 	/* How the area is cut, for the guard of unknown pointers: */
-	uint32_t stride;   /* bytes from one value to the next; 0: one value, the whole area */
-	uint32_t elem_size; /* bytes of a value that may be accessed; the rest of the stride is padding */
-	bool read_only;	   /* programs may not write (BPF_F_RDONLY_PROG) */
-	void *owner;	   /* struct map */
+	uint32_t stride; /* bytes from one value to the next; 0: one value, the whole area */
+	uint32_t
+		elem_size; /* bytes of a value that may be accessed; the rest of the stride is padding */
+	bool read_only; /* programs may not write (BPF_F_RDONLY_PROG) */
+	void *owner;	/* struct map */
 };
 
 /* Makes an area of `size` bytes (at least 1), zeroed, with a PROT_NONE page on both sides. -ENOMEM, -EMFILE. */

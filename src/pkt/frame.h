@@ -28,11 +28,12 @@ struct pool;
 enum {
 	FRAME_SIZE = 4096,    /* a chunk, as a program sees it: the kernel's page */
 	FRAME_HEADROOM = 256, /* XDP_PACKET_HEADROOM */
-	FRAME_RESERVED = 40,  /* sizeof(struct xdp_frame): the lowest data_meta is hard_start + this */
+	FRAME_RESERVED =
+		40, /* sizeof(struct xdp_frame): the lowest data_meta is hard_start + this */
 	FRAME_TAILROOM = 320, /* the aligned size of skb_shared_info */
 	FRAME_DATA_MAX = FRAME_SIZE - FRAME_HEADROOM - FRAME_TAILROOM, /* 3,520 */
-	FRAME_LEN_MIN = 14,   /* ETH_HLEN: adjust_head and adjust_tail keep this much */
-	BURST_MAX = 64,	      /* NAPI's weight; larger bursts leave the L1 cache */
+	FRAME_LEN_MIN = 14, /* ETH_HLEN: adjust_head and adjust_tail keep this much */
+	BURST_MAX = 64,	    /* NAPI's weight; larger bursts leave the L1 cache */
 };
 
 enum frame_flags {

@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 struct net;
+struct prog;
+struct frame;
 struct run_ctx;
 
 enum {
@@ -19,6 +21,8 @@ enum {
 	RUN_CALL_DEPTH = 8,    /* MAX_CALL_FRAMES */
 	RUN_TAIL_CALLS = 33,   /* MAX_TAIL_CALL_CNT */
 	RUN_RESERVATIONS = 16, /* ring buffer records reserved at a time in one run */
+	RUN_LENT =
+		32, /* look-ups of inner maps and device entries that one run may hold at a time */
 	/* Instructions that one run may take where no bound was found: as many as the kernel's verifier
 	 * walks (1 M), times the largest bpf_loop in use; a run stops in a fraction of a second. */
 	RUN_FUEL = 64 * 1024 * 1024,
@@ -65,6 +69,15 @@ struct reservation {
 	void *map;
 };
 
+/*
+ * What a look-up lent to the run that lies outside the areas: an inner map (size 0, addr is the struct map), or
+ * the read-only value of a devmap or cpumap. Good until the end of the run.
+ */
+struct lent {
+	const void *addr;
+	uint32_t size;
+};
+
 /* Where trace_printk goes; NULL drops the text. */
 struct trace_sink {
 	void (*print)(struct trace_sink *sink, const char *text);
@@ -74,8 +87,8 @@ struct run_ctx {
 	struct redirect_info ri;
 	uint32_t cpu; /* the worker's number, below cpu_count() */
 	uint32_t tail_calls;
-	int64_t fuel; /* refilled at the start of each run */
-	uint64_t faults; /* how many runs ended in a fault */
+	int64_t fuel;	    /* refilled at the start of each run */
+	uint64_t faults;    /* how many runs ended in a fault */
 	struct fault fault; /* the last one; reason is FAULT_NONE again at the start of each run */
 	uint64_t fixed_time_ns; /* what clocks return when fixed_time is set (--time) */
 	bool fixed_time;
@@ -85,6 +98,12 @@ struct run_ctx {
 	uint32_t n_reservations;
 	struct reservation reservations[RUN_RESERVATIONS];
 	uint32_t call_depth;
+	uint32_t n_lent; /* look-ups so far: the last RUN_LENT are kept, entry i at i % RUN_LENT */
+	struct lent lent[RUN_LENT];
+	/* The run in progress, for helpers without a context argument and for callbacks: set by the back ends. */
+	const struct prog *prog;
+	struct frame *frame;
+	uint32_t *spin_lock; /* the lock that the program holds, or NULL */
 	/* The BPF stack of both back ends' slow paths: frame k at stack + k * RUN_STACK_SIZE. 64-byte aligned,
 	 * inside a mapping with PROT_NONE pages on both sides. */
 	uint8_t *stack;
