@@ -27,7 +27,17 @@ int state_map_get(struct weir *weir, const char *map, const char *key, json_t **
 int state_map_delete(struct weir *weir, const char *map, const char *key, struct err *err);
 /* All entries of a map as bpftool -j dumps them: an array of entries. New reference. */
 int state_map_dump(struct weir *weir, struct map *map, json_t **ret, struct err *err);
-/* {"map name": [entries], ...} of all maps that have entries to show. New reference. */
+/* {"map name": [entries], ...} of all maps that hold state: frozen ones (.rodata), ring buffers, queues and the like
+ * are not there, nor are entries of arrays that are zero on every CPU. New reference. */
 int state_dump_all(struct weir *weir, json_t **ret, struct err *err);
+/* Compares the maps that `root` (as of state_dump_all) names; entries of arrays that it lacks must be zero. A line
+ * for each difference goes to out when that is not NULL. */
+int state_expect(struct weir *weir, json_t *root, FILE *out, uint32_t *ret_different,
+		 struct err *err);
+
+/* The map of that name, borrowed; NULL with a text that lists the names. */
+struct map *state_map_named(struct weir *weir, const char *name, struct err *err);
+/* A JSON file whose root is an object. New reference. */
+int state_read_file(const char *path, json_t **ret, struct err *err);
 
 #endif
