@@ -31,15 +31,15 @@ enum redirect_flush { FLUSH_BURST, FLUSH_PACKET };
 enum engine_prefetch { PREFETCH_NONE, PREFETCH_READ, PREFETCH_WRITE };
 
 struct engine_cfg {
-	uint32_t n_frames;   /* of the pool; 0: 16,384 */
-	uint32_t burst;	     /* frames a poll, 1..BURST_MAX; 0: BURST_MAX */
-	uint32_t cpu;	     /* what worker 0 says it is (--cpu) */
-	bool fixed_time;     /* --time */
+	uint32_t n_frames; /* of the pool; 0: 16,384 */
+	uint32_t burst;	   /* frames a poll, 1..BURST_MAX; 0: BURST_MAX */
+	uint32_t cpu;	   /* what worker 0 says it is (--cpu) */
+	bool fixed_time;   /* --time */
 	uint64_t time_ns;
-	bool pin;	     /* bind workers to host CPUs */
-	enum redirect_flush flush;	/* redirect.flush */
-	enum engine_prefetch prefetch;	/* engine.prefetch */
-	uint32_t prefetch_distance;	/* frames ahead; 0: 4 */
+	bool pin;		       /* bind workers to host CPUs */
+	enum redirect_flush flush;     /* redirect.flush */
+	enum engine_prefetch prefetch; /* engine.prefetch */
+	uint32_t prefetch_distance;    /* frames ahead; 0: 4 */
 };
 
 /* Totals of design 10. received + generated + cloned == transmitted + passed + aborted + sum of dropped +
@@ -75,7 +75,7 @@ struct pool *engine_pool(struct engine *engine);
 struct run_ctx *engine_run_ctx(struct engine *engine); /* worker 0's */
 struct port *engine_port_by_name(struct engine *engine, const char *name);
 struct port *engine_port_by_ifindex(struct engine *engine, uint32_t ifindex);
-struct port *engine_port_at(struct engine *engine, uint32_t i); /* NULL at the end */
+struct port *engine_port_at(struct engine *engine, uint32_t i);		       /* NULL at the end */
 struct prog *engine_port_prog(struct engine *engine, const struct port *port); /* borrowed */
 
 /* Running in threads */
@@ -92,18 +92,18 @@ int engine_input_error(struct engine *engine, struct err *err);
 
 /* What became of one frame: filled by engine_poll_frames when asked for. */
 struct outcome {
-	uint32_t verdict; /* as the program returned it */
-	struct fault fault; /* reason FAULT_NONE: no fault */
+	uint32_t verdict;      /* as the program returned it */
+	struct fault fault;    /* reason FAULT_NONE: no fault */
 	const struct port *to; /* where it was sent (TX, REDIRECT); NULL: nowhere */
-	uint32_t map_id;    /* of a redirect through a map; 0: none */
+	uint32_t map_id;       /* of a redirect through a map; 0: none */
 	uint64_t map_key;
 	const struct prog *egress; /* the egress program that ran; NULL: none */
 	uint32_t egress_verdict;
-	int error;		  /* -errno of a failed redirect or transmission; 0: none */
+	int error; /* -errno of a failed redirect or transmission; 0: none */
 	bool dropped;
 	enum drop_reason reason; /* when dropped */
-	uint32_t len;		  /* of the packet as it was left: after the egress program when one ran */
-	uint32_t meta_len;	  /* bytes of metadata in front */
+	uint32_t len;	   /* of the packet as it was left: after the egress program when one ran */
+	uint32_t meta_len; /* bytes of metadata in front */
 	uint8_t bytes[FRAME_SIZE]; /* metadata, then packet */
 };
 
