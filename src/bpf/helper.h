@@ -33,9 +33,12 @@ enum helper_arg {
 	ARG_MEM_FIXED_OUT, /* writable, `fixed` bytes */
 	ARG_SIZE,	   /* bytes of the argument before; 0 is refused with FAULT_BAD_HELPER_ARG */
 	ARG_SIZE_OR_ZERO,
-	ARG_CALLBACK,	   /* a subprogram's index in prog->subprogs (decoded from OP_LD_FUNC) */
+	/* A callback: registers hold INSN_FUNC_VALUE + index (OP_LD_FUNC), the helper gets the index in
+	 * prog->subprogs. */
+	ARG_CALLBACK,
 	ARG_RINGBUF_RECORD, /* a reserved record; the helper ends the reservation */
 	ARG_CONST_STR,	    /* a NUL-terminated string in readable memory */
+	ARG_SPIN_LOCK,	    /* the bpf_spin_lock of a map value; not held before lock, held before unlock */
 	ARG_ANY_OR_NULL,    /* passed through unchecked: the helper only passes it on (callback ctx) */
 };
 
@@ -61,7 +64,8 @@ struct helper {
 	uint16_t fixed;		   /* bytes of ARG_MEM_FIXED* */
 	bool gpl;
 	bool moves_packet; /* data, data_end, data_meta may change */
-	bool needs_prog;   /* runs a callback: the back end's own code does the call (bpf_loop, ...) */
+	/* Runs a callback: fn is NULL, the back end calls helper_run_callbacks or has code of its own. */
+	bool needs_prog;
 	/* Map types that it accepts, a bit each (1 << type); 0: any. */
 	uint64_t map_types;
 };
@@ -73,6 +77,24 @@ const struct helper *kfunc_by_name(const char *name);
 const char *helper_id_name(uint32_t id);
 /* Walks all of weir's helpers and kfuncs, for documents and tests; NULL at the end. */
 const struct helper *helper_at(uint32_t i);
+
+/*
+ * Checks the arguments of a call at run time, in order, and translates callbacks in place. FAULT_NONE, or the
+ * reason with the address and size at fault. The reference; the JIT may check what it knows in its own code.
+ */
+struct helper_fault {
+	uint64_t addr, size;
+};
+enum fault_reason helper_check(const struct helper *h, const struct prog *prog, struct run_ctx *rc,
+			       uint64_t args[HELPER_ARGS], struct helper_fault *ret_fault);
+
+/* How a back end calls subprogram `subprog` as a callback. False: it faulted. interp_callback is one. */
+typedef bool (*helper_callback)(const struct prog *prog, struct run_ctx *rc, uint32_t subprog,
+				const uint64_t args[4], uint64_t *ret);
+/* Runs a needs_prog helper on checked arguments, calling back through `call`. When a callback faulted, rc->fault
+ * says so and the result means nothing. */
+uint64_t helper_run_callbacks(const struct helper *h, const struct prog *prog, struct run_ctx *rc,
+			      const uint64_t args[HELPER_ARGS], helper_callback call);
 
 /* The time that clocks show: rc's fixed time, else the clock's. */
 uint64_t helper_clock_ns(const struct run_ctx *rc, int clock_id);

@@ -30,7 +30,7 @@ enum insn_op {
 	OP_JEQ, OP_JNE, OP_JGT, OP_JGE, OP_JLT, OP_JLE, OP_JSGT, OP_JSGE, OP_JSLT, OP_JSLE, OP_JSET,
 	OP_EXIT,
 	/* Calls */
-	OP_CALL,	/* off: absolute index of the subprogram's first instruction */
+	OP_CALL,	/* off: absolute index of the subprogram's first instruction; imm: index in prog->subprogs */
 	OP_CALL_HELPER, /* ptr: const struct helper * (helper.h) */
 	OP_TAIL_CALL,	/* bpf_tail_call(r1 ctx, r2 prog array, r3 index) */
 	/* Memory: off is the displacement */
@@ -40,16 +40,20 @@ enum insn_op {
 	OP_ATOMIC_ADD, OP_ATOMIC_OR, OP_ATOMIC_AND, OP_ATOMIC_XOR,
 	OP_ATOMIC_FETCH_ADD, OP_ATOMIC_FETCH_OR, OP_ATOMIC_FETCH_AND, OP_ATOMIC_FETCH_XOR,
 	OP_ATOMIC_XCHG, OP_ATOMIC_CMPXCHG, /* cmpxchg compares with and returns in r0 */
-	OP_LOAD_ACQ, OP_STORE_REL,
+	OP_LOAD_ACQ,  /* dst = *(src + off), zero-extended */
+	OP_STORE_REL, /* *(dst + off) = src */
 	/* 64-bit immediates */
 	OP_LD_IMM,	 /* dst = imm */
 	OP_LD_MAP,	 /* dst = ptr: struct map * */
 	OP_LD_MAP_VALUE, /* dst = address of byte off of value 0 of map ptr: imm holds the address */
-	OP_LD_FUNC,	 /* dst = callback: off is the absolute index of its first instruction */
+	OP_LD_FUNC,	 /* dst = imm: INSN_FUNC_VALUE + index in prog->subprogs; off: its first instruction */
 	OP_COUNT,
 };
 
 enum { INSN_IMM = 0xff };
+
+/* What a register holds that points to a callback: no address, so that memory access through it faults. */
+#define INSN_FUNC_VALUE UINT64_C(0xfb00000000000000)
 
 struct insn {
 	uint8_t op;    /* enum insn_op */

@@ -12,9 +12,12 @@ uint32_t interp_run(const struct prog *prog, struct run_ctx *rc, struct frame *f
 void interp_run_burst(const struct prog *prog, struct run_ctx *rc, struct frame *const *frames,
 		      uint32_t n, uint32_t *verdicts);
 
-/* Calls subprogram `subprog` (index in prog->subprogs) as a callback of bpf_loop and its like, from a helper
- * that the interpreter called. False: it faulted, and rc->fault says how. */
-bool interp_callback(const struct prog *prog, struct run_ctx *rc, uint32_t subprog, uint64_t r1,
-		     uint64_t r2, uint64_t r3, uint64_t r4, uint64_t *ret);
+/*
+ * Calls subprogram `subprog` (index in prog->subprogs) as a callback of bpf_loop and its like (R1 to R4 are
+ * args), within the run of rc->frame, one call deeper than rc->call_depth. False: it faulted, and rc->fault says
+ * how. A helper_callback (helper.h).
+ */
+bool interp_callback(const struct prog *prog, struct run_ctx *rc, uint32_t subprog,
+		     const uint64_t args[4], uint64_t *ret);
 
 #endif

@@ -25,8 +25,8 @@ struct map;
 
 enum prog_engine { ENGINE_INTERP, ENGINE_JIT };
 
-/* Runs once; returns the low 32 bits of R0, or XDP_ABORTED with rc->fault set. Does not reset rc->tail_calls
- * or rc->fuel: prog_run does. */
+/* Runs once; returns the low 32 bits of R0, or XDP_ABORTED with rc->fault set. Begins with prog_run_begin and
+ * ends with prog_run_end. */
 typedef uint32_t (*prog_run_one)(const struct prog *prog, struct run_ctx *rc, struct frame *frame);
 /* Runs n times (at most BURST_MAX), frame after frame; fills verdicts[n]. */
 typedef void (*prog_run_many)(const struct prog *prog, struct run_ctx *rc, struct frame *const *frames,
@@ -93,12 +93,31 @@ char *prog_source_line(const struct prog *prog, uint32_t insn, char *buf, size_t
 /* One line about a fault: program, instruction, source line, reason. Returns buf. */
 char *prog_fault_text(const struct prog *prog, const struct fault *fault, char *buf, size_t n);
 
-/* Data path */
-static inline uint32_t prog_run(const struct prog *prog, struct run_ctx *rc, struct frame *frame)
+/* Gives back what a run left open: ring buffer records, a spin lock. */
+void prog_run_clean(struct run_ctx *rc);
+
+/* What every run of either back end begins with, a burst for each frame. */
+static inline void prog_run_begin(const struct prog *prog, struct run_ctx *rc, struct frame *frame)
 {
+	rc->prog = prog;
+	rc->frame = frame;
 	rc->tail_calls = 0;
 	rc->fuel = RUN_FUEL;
 	rc->fault.reason = FAULT_NONE;
+	rc->call_depth = 0;
+	rc->n_lent = 0;
+}
+
+/* And what it ends with, after a fault too. */
+static inline void prog_run_end(struct run_ctx *rc)
+{
+	if (__builtin_expect(rc->n_reservations || rc->spin_lock, 0))
+		prog_run_clean(rc);
+}
+
+/* Data path */
+static inline uint32_t prog_run(const struct prog *prog, struct run_ctx *rc, struct frame *frame)
+{
 	return prog->run_one(prog, rc, frame);
 }
 
