@@ -89,6 +89,7 @@ bool region_fault(struct run_ctx *rc, const struct frame *f, enum fault_reason r
 		.addr = addr,
 		.packet_off = near ? off : INT64_MIN,
 	};
+	rc->last_fault = rc->fault;
 	rc->faults++;
 	return false;
 }

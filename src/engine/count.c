@@ -68,12 +68,9 @@ void engine_port_totals(struct engine *engine, const struct port *port,
 
 void count_fault(struct worker *w)
 {
-	/* A burst may end in runs without a fault: what it began with is not known any more. */
-	if (w->rc.fault.reason != FAULT_NONE) {
-		pthread_mutex_lock(&w->fault_lock);
-		w->last_fault = w->rc.fault;
-		pthread_mutex_unlock(&w->fault_lock);
-	}
+	pthread_mutex_lock(&w->fault_lock);
+	w->last_fault = w->rc.last_fault;
+	pthread_mutex_unlock(&w->fault_lock);
 	atomic_store_explicit(&w->faults, w->rc.faults, memory_order_relaxed);
 }
 

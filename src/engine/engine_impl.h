@@ -161,7 +161,7 @@ int wiring_take_port(struct engine *engine, struct port *port, const struct port
 /* count.c */
 /* The drop reason of what a port lost in tx. */
 enum drop_reason count_tx_loss_reason(enum port_tx_loss loss);
-/* Keeps the record of the fault that the run context has. */
+/* Keeps the record of the latest fault for other threads. */
 void count_fault(struct worker *w);
 
 static inline uint32_t wired_id(const struct engine *engine, const struct wired *port)

@@ -46,8 +46,8 @@ struct fake_port {
 	uint32_t n_rx, rx_next, n_tx, n_host_tx, n_passed, n_flushes;
 	uint32_t n_calls, calls[FAKE_CALLS]; /* how many frames each tx had */
 	uint32_t ring; /* frames that wait for a flush; the rest is lost. 0: none wait */
-	uint32_t n_ring;
-	int end; /* what rx says when there are no more: 0, PORT_EOF, -errno */
+	uint32_t n_ring, last_call; /* when tx was called last, by fake_clock */
+	int end;		    /* what rx says when there are no more: 0, PORT_EOF, -errno */
 	struct pool *pool;
 };
 
@@ -268,6 +268,7 @@ static uint32_t fake_run_one(const struct prog *prog, struct run_ctx *rc, struct
 	rc->fault.reason = FAULT_NONE;
 	if (f->data[1] == STEP_FAULT) {
 		rc->fault = (struct fault){ .reason = FAULT_BAD_ACCESS, .insn = 5 };
+		rc->last_fault = rc->fault;
 		rc->faults++;
 		return XDP_ABORTED;
 	}
