@@ -11,7 +11,8 @@
 
 #include "port/port.h"
 
-/* Appends frames to what rx will give next (takes them). -ENOSPC beyond 65,536: none taken. */
+/* Appends frames to what rx will give next (takes them). -ENOSPC beyond 65,536: none taken. A `mem` port that
+ * was pushed to, or that has `keep`, generates nothing by itself. */
 int mem_port_push(struct port *port, struct frame **frames, uint32_t n);
 /* Takes up to n frames that were sent to a `mem:keep` port, oldest first; the caller owns them. */
 uint32_t mem_port_pull(struct port *port, struct frame **frames, uint32_t n);

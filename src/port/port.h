@@ -119,11 +119,15 @@ struct port {
 	bool up;
 	bool can_rx, can_tx;
 	bool is_kernel_if; /* ifindex is the kernel's */
+	char lost[256];	   /* one line: why rx returned -errno; empty when it did not */
 	struct port_stats stats;
 };
 
 /* Parses "kind:arg,key=value,..." (no name in front); -EINVAL with a text. */
 int port_spec_parse(struct port_spec *spec, const char *text, struct err *err);
+/* Adds a key, as the engine does with dir=in or dir=out before it opens a port; -EINVAL when there is one of
+ * that name already, or no room. */
+int port_spec_set(struct port_spec *spec, const char *key, const char *value, struct err *err);
 /* The value of a driver's own key, or NULL when it was not given; marks it as used. */
 const char *port_spec_key(struct port_spec *spec, const char *key);
 /* The same as a number in [min, max]; `fallback` when absent; -EINVAL with a text. */
