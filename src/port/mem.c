@@ -196,11 +196,13 @@ static const uint8_t *template_next(struct mem *m)
 	return t;
 }
 
+/* What a frame gets once, when it first enters the ring: with refill the headers follow on each rx. */
 static void packet_write(struct mem *m, struct frame *f)
 {
 	uint32_t head = m->len < HEAD ? m->len : HEAD;
 
-	memcpy(f->data, template_next(m), head);
+	if (!m->refill)
+		memcpy(f->data, template_next(m), head);
 	memset(f->data + head, 0, m->len - head);
 	m->written[f->index] = 1;
 }
