@@ -53,6 +53,15 @@ void state_free(struct instance_state *state)
 	free(state);
 }
 
+const char *state_global_at(const struct instance_state *state, uint32_t i)
+{
+	for (uint32_t at = 0; state && at < state->n; at++) {
+		if (state->items[at].kind == ITEM_GLOBAL && i-- == 0)
+			return state->items[at].text;
+	}
+	return NULL;
+}
+
 /* The ] that closes the key, which may hold lists of its own. */
 static char *key_end(char *key)
 {

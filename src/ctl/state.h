@@ -17,6 +17,8 @@ int state_apply_globals(struct weir *weir, struct err *err);
 /* Map entries: after load. Applies every queued --map and --maps in their order. */
 int state_apply_maps(struct weir *weir, struct err *err);
 void state_free(struct instance_state *state);
+/* The i-th queued "NAME=VALUE" of a global; NULL at the end. Borrowed. state may be NULL. */
+const char *state_global_at(const struct instance_state *state, uint32_t i);
 
 /* One entry, now, on a loaded instance: key and value as text ("10.0.0.1", "0x0a 0x00", "{mask: 3}"). */
 int state_map_set(struct weir *weir, const char *map, const char *key, const char *value,
