@@ -73,7 +73,7 @@ static uint32_t run_egress(struct worker *w, struct bulkq *q)
 	return kept;
 }
 
-static void bulkq_send(struct worker *w, struct bulkq *q)
+void bulkq_send(struct worker *w, struct bulkq *q)
 {
 	uint32_t n = q->any_egress ? run_egress(w, q) : q->n;
 
@@ -81,22 +81,6 @@ static void bulkq_send(struct worker *w, struct bulkq *q)
 	q->any_egress = false;
 	if (n)
 		bulkq_tx(w, q->to, q->frames, n);
-}
-
-void bulkq_enqueue(struct worker *w, struct wired *to, struct frame *f, const struct prog *egress)
-{
-	struct bulkq *q = &w->queues[wired_id(w->engine, to)];
-
-	if (q->n == ENGINE_BULK)
-		bulkq_send(w, q);
-	if (!q->pending) {
-		q->pending = true;
-		q->next = w->pending;
-		w->pending = q;
-	}
-	q->any_egress |= egress != NULL;
-	q->frames[q->n] = f;
-	q->egress[q->n++] = egress;
 }
 
 void bulkq_flush(struct worker *w)

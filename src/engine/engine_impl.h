@@ -68,6 +68,7 @@ typedef void (*burst_run)(struct worker *w, struct wired *in, struct frame **fra
 
 struct wired {
 	struct port *port;
+	uint32_t id;	   /* index in engine.ports: port->id, without a look at the port */
 	struct prog *prog; /* owned; NULL: frames are passed */
 	burst_run run;	   /* chosen by worker_choose_run; not NULL */
 	bool input;
@@ -107,8 +108,10 @@ struct engine {
 	int wake_fd; /* eventfd: ends a worker's sleep; -1: not running */
 };
 
-/* What is left of a redirect for the drop counters and the outcome. */
+/* What is left of a redirect for the outcome. */
 struct redirect_result {
+	uint32_t map_type, map_id;
+	uint64_t tgt_index;
 	int error;		 /* 0: queued; else -errno */
 	enum drop_reason reason; /* when error is not 0 */
 	struct wired *to;	 /* when error is 0 */
@@ -129,12 +132,12 @@ void worker_run_traced(struct worker *w, struct wired *in, struct frame **frames
 void verdict_act(struct worker *w, struct wired *in, struct frame **frames, uint32_t n,
 		 const uint32_t *verdicts);
 
-/* redirect.c: consumes rc.ri and takes the frame; returns what became of it. */
-void redirect_frame(struct worker *w, struct wired *in, struct frame *f);
-void redirect_frame_traced(struct worker *w, struct wired *in, struct frame *f);
+/* redirect.c: consumes rc.ri and takes the frame; 1 when it was queued, 0 when it was dropped. */
+uint32_t redirect_frame(struct worker *w, struct wired *in, struct frame *f);
+uint32_t redirect_frame_traced(struct worker *w, struct wired *in, struct frame *f);
 
 /* bulkq.c */
-void bulkq_enqueue(struct worker *w, struct wired *to, struct frame *f, const struct prog *egress);
+void bulkq_send(struct worker *w, struct bulkq *q);
 void bulkq_flush(struct worker *w);
 /* Hands n frames (at most BURST_MAX) to the port. */
 void bulkq_tx(struct worker *w, struct wired *to, struct frame **frames, uint32_t n);
@@ -147,8 +150,7 @@ struct trace {
 };
 
 void trace_verdict(struct worker *w, struct frame *f, uint32_t verdict);
-void trace_redirect(struct worker *w, struct frame *f, const struct redirect_info *ri,
-		    const struct redirect_result *res);
+void trace_redirect(struct worker *w, struct frame *f, const struct redirect_result *res);
 void trace_egress(struct worker *w, struct frame *f, const struct prog *prog, uint32_t verdict);
 void trace_drop(struct worker *w, struct frame *f, enum drop_reason reason, int error);
 /* Sends frame by frame, so that what the port counts as lost has a name. */
@@ -164,18 +166,31 @@ enum drop_reason count_tx_loss_reason(enum port_tx_loss loss);
 /* Keeps the record of the latest fault for other threads. */
 void count_fault(struct worker *w);
 
-static inline uint32_t wired_id(const struct engine *engine, const struct wired *port)
-{
-	return (uint32_t)(port - engine->ports);
-}
-
 /* Drops a frame under a reason, on the account of `port`. */
 static inline void worker_drop(struct worker *w, const struct wired *port, struct frame *f,
 			       enum drop_reason reason)
 {
 	count_add(&w->dropped[reason], 1);
-	count_add(&w->ports[wired_id(w->engine, port)].dropped, 1);
+	count_add(&w->ports[port->id].dropped, 1);
 	w->dead[w->n_dead++] = f;
+}
+
+/* Puts a frame on its way to a port, by way of the egress program unless that is NULL. */
+static inline void bulkq_enqueue(struct worker *w, struct wired *to, struct frame *f,
+				 const struct prog *egress)
+{
+	struct bulkq *q = &w->queues[to->id];
+
+	if (q->n == ENGINE_BULK)
+		bulkq_send(w, q);
+	if (!q->pending) {
+		q->pending = true;
+		q->next = w->pending;
+		w->pending = q;
+	}
+	q->any_egress |= egress != NULL;
+	q->frames[q->n] = f;
+	q->egress[q->n++] = egress;
 }
 
 /* After a run or a burst of runs. */

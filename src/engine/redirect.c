@@ -27,19 +27,19 @@ static bool frame_convertible(const struct frame *f)
 	return f->data_meta - f->hard_start >= FRAME_RESERVED && f->data_end <= frame_hard_end(f);
 }
 
-static int by_ifindex(struct worker *w, const struct redirect_info *ri, struct target *t)
+static int by_ifindex(struct worker *w, uint32_t map_id, struct target *t)
 {
-	if (ri->map_id != INT32_MAX)
+	if (map_id != INT32_MAX)
 		return -EBADRQC;
-	t->nif = net_if_by_index(w->engine->net, (uint32_t)ri->tgt_index);
+	t->nif = net_if_by_index(w->engine->net, (uint32_t)w->rc.ri.tgt_index);
 	return t->nif ? 0 : -EINVAL;
 }
 
 /* The entry is the one that the helper found: it is good until the end of the burst, deleted or not. An
  * interface that is gone by now was taken down first. */
-static int by_devmap(struct worker *w, const struct redirect_info *ri, struct target *t)
+static int by_devmap(struct worker *w, struct target *t)
 {
-	const struct dev_entry *entry = ri->tgt_value;
+	const struct dev_entry *entry = w->rc.ri.tgt_value;
 
 	t->nif = net_if_by_index(w->engine->net, entry->val.ifindex);
 	/* Programs in maps are always struct prog, whose head is prog_obj. */
@@ -59,12 +59,13 @@ static int target_check(const struct net_if *nif, const struct frame *f)
 	return 0;
 }
 
-static bool forwarding_missing(const struct redirect_info *ri)
+/* Whether the map's way of forwarding is one that weir has not. */
+static bool map_is_beyond(uint32_t map_type, uint32_t flags)
 {
-	switch (ri->map_type) {
+	switch (map_type) {
 	case BPF_MAP_TYPE_DEVMAP:
 	case BPF_MAP_TYPE_DEVMAP_HASH:
-		return ri->flags & BPF_F_BROADCAST;
+		return flags & BPF_F_BROADCAST;
 	case BPF_MAP_TYPE_CPUMAP:
 	case BPF_MAP_TYPE_XSKMAP:
 		return true;
@@ -73,20 +74,20 @@ static bool forwarding_missing(const struct redirect_info *ri)
 	}
 }
 
-static int target_find(struct worker *w, const struct redirect_info *ri, const struct frame *f,
+static int target_find(struct worker *w, uint32_t map_type, uint32_t map_id, const struct frame *f,
 		       struct target *t)
 {
 	int rc;
 
 	if (!frame_convertible(f))
 		return -EOVERFLOW;
-	switch (ri->map_type) {
+	switch (map_type) {
 	case BPF_MAP_TYPE_DEVMAP:
 	case BPF_MAP_TYPE_DEVMAP_HASH:
-		rc = by_devmap(w, ri, t);
+		rc = by_devmap(w, t);
 		break;
 	case BPF_MAP_TYPE_UNSPEC:
-		rc = by_ifindex(w, ri, t);
+		rc = by_ifindex(w, map_id, t);
 		break;
 	default:
 		rc = -EBADRQC;
@@ -94,44 +95,47 @@ static int target_find(struct worker *w, const struct redirect_info *ri, const s
 	return rc ? rc : target_check(t->nif, f);
 }
 
-static inline __attribute__((always_inline)) void do_redirect(struct worker *w, struct wired *in,
-							      struct frame *f, const bool trace)
+/* Member by member: a copy of the struct would load in one piece what the helper has just stored in several. */
+static inline __attribute__((always_inline)) uint32_t
+do_redirect(struct worker *w, struct wired *in, struct frame *f, const bool trace)
 {
-	struct redirect_info ri = w->rc.ri;
-	struct redirect_result res = { 0 };
+	struct redirect_info *ri = &w->rc.ri;
+	uint32_t map_type = ri->map_type, map_id = ri->map_id, flags = ri->flags;
+	enum drop_reason reason = DROP_REDIRECT_MAP_TYPE;
 	struct target t = { 0 };
+	int error = -EOPNOTSUPP;
 
 	/* tgt_index and tgt_value stay, as in the kernel. */
-	w->rc.ri.map_id = 0;
-	w->rc.ri.flags = 0;
-	w->rc.ri.map_type = BPF_MAP_TYPE_UNSPEC;
+	ri->map_id = 0;
+	ri->flags = 0;
+	ri->map_type = BPF_MAP_TYPE_UNSPEC;
 
-	if (forwarding_missing(&ri)) {
-		res.error = -EOPNOTSUPP;
-		res.reason = DROP_REDIRECT_MAP_TYPE;
-	} else {
-		res.error = target_find(w, &ri, f, &t);
-		if (res.error)
-			res.reason = drop_reason_redirect(res.error);
-		else
-			res.to = &w->engine->ports[t.nif->port_id];
+	if (!map_is_beyond(map_type, flags)) {
+		error = target_find(w, map_type, map_id, f, &t);
+		reason = error ? drop_reason_redirect(error) : 0;
 	}
-	if (trace)
-		trace_redirect(w, f, &ri, &res);
-	if (res.error) {
-		worker_drop(w, in, f, res.reason);
-		return;
+	if (trace) {
+		struct redirect_result res = {
+			map_type, map_id, ri->tgt_index,
+			error,	  reason, error ? NULL : &w->engine->ports[t.nif->port_id]
+		};
+
+		trace_redirect(w, f, &res);
 	}
-	count_add(&w->ports[wired_id(w->engine, in)].redirected, 1);
-	bulkq_enqueue(w, res.to, f, t.egress);
+	if (error) {
+		worker_drop(w, in, f, reason);
+		return 0;
+	}
+	bulkq_enqueue(w, &w->engine->ports[t.nif->port_id], f, t.egress);
+	return 1;
 }
 
-void redirect_frame(struct worker *w, struct wired *in, struct frame *f)
+uint32_t redirect_frame(struct worker *w, struct wired *in, struct frame *f)
 {
-	do_redirect(w, in, f, false);
+	return do_redirect(w, in, f, false);
 }
 
-void redirect_frame_traced(struct worker *w, struct wired *in, struct frame *f)
+uint32_t redirect_frame_traced(struct worker *w, struct wired *in, struct frame *f)
 {
-	do_redirect(w, in, f, true);
+	return do_redirect(w, in, f, true);
 }

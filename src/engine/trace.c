@@ -42,13 +42,12 @@ void trace_verdict(struct worker *w, struct frame *f, uint32_t verdict)
 	record_bytes(o, f);
 }
 
-void trace_redirect(struct worker *w, struct frame *f, const struct redirect_info *ri,
-		    const struct redirect_result *res)
+void trace_redirect(struct worker *w, struct frame *f, const struct redirect_result *res)
 {
 	struct outcome *o = outcome_of(w->trace, f);
 
-	o->map_id = ri->map_type == BPF_MAP_TYPE_UNSPEC ? 0 : ri->map_id;
-	o->map_key = ri->tgt_index;
+	o->map_id = res->map_type == BPF_MAP_TYPE_UNSPEC ? 0 : res->map_id;
+	o->map_key = res->tgt_index;
 	o->error = res->error;
 	o->dropped = res->error != 0;
 	o->reason = res->reason;

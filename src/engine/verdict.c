@@ -9,7 +9,7 @@
 
 /* The frames of one burst by what is to be done with them. */
 struct sorted {
-	uint32_t n_pass, n_tx, n_drop, n_aborted;
+	uint32_t n_pass, n_tx, n_drop, n_aborted, n_redirected;
 	struct frame *pass[BURST_MAX];
 	struct frame *tx[BURST_MAX];
 };
@@ -27,7 +27,7 @@ static void sort_frames(struct worker *w, struct wired *in, struct frame **frame
 			break;
 		case XDP_REDIRECT:
 			if (frames[i])
-				redirect_frame(w, in, frames[i]);
+				s->n_redirected += redirect_frame(w, in, frames[i]);
 			break;
 		case XDP_DROP:
 			s->n_drop++;
@@ -66,11 +66,13 @@ static void act_tx(struct worker *w, struct wired *in, struct sorted *s)
 void verdict_act(struct worker *w, struct wired *in, struct frame **frames, uint32_t n,
 		 const uint32_t *verdicts)
 {
-	struct port_counters *c = &w->ports[wired_id(w->engine, in)];
+	struct port_counters *c = &w->ports[in->id];
 	struct sorted s;
 
-	s.n_pass = s.n_tx = s.n_drop = s.n_aborted = 0;
+	s.n_pass = s.n_tx = s.n_drop = s.n_aborted = s.n_redirected = 0;
 	sort_frames(w, in, frames, n, verdicts, &s);
+	if (s.n_redirected)
+		count_add(&c->redirected, s.n_redirected);
 	if (s.n_drop) {
 		count_add(&w->dropped[DROP_XDP_DROP], s.n_drop);
 		count_add(&c->dropped, s.n_drop);

@@ -164,7 +164,7 @@ int wiring_take_port(struct engine *engine, struct port *port, const struct port
 		rc = enter_net(engine, port, err);
 	if (rc)
 		goto err_close;
-	*wired = (struct wired){ .port = port, .input = input };
+	*wired = (struct wired){ .port = port, .id = port->id, .input = input };
 	wired->run = worker_choose_run(engine, NULL);
 	engine->worker->queues[port->id].to = wired;
 	engine->n_inputs += input;

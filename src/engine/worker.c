@@ -12,7 +12,7 @@
 /* Who received the burst; a frame that egress programs have seen before is as new. */
 static void burst_arrive(struct worker *w, struct wired *in, struct frame **frames, uint32_t n)
 {
-	uint32_t id = wired_id(w->engine, in), ifindex = in->port->ifindex;
+	uint32_t id = in->id, ifindex = in->port->ifindex;
 
 	for (uint32_t i = 0; i < n; i++) {
 		frames[i]->ingress_ifindex = ifindex;
@@ -46,13 +46,16 @@ static void run_burst(struct worker *w, struct wired *in, struct frame **frames,
 static void run_redirecting(struct worker *w, struct wired *in, struct frame **frames, uint32_t n,
 			    uint32_t *verdicts)
 {
+	uint32_t n_redirected = 0;
+
 	for (uint32_t i = 0; i < n; i++) {
 		verdicts[i] = prog_run(in->prog, &w->rc, frames[i]);
 		if (verdicts[i] == XDP_REDIRECT) {
-			redirect_frame(w, in, frames[i]);
+			n_redirected += redirect_frame(w, in, frames[i]);
 			frames[i] = NULL;
 		}
 	}
+	count_add(&w->ports[in->id].redirected, n_redirected);
 	worker_note_faults(w);
 }
 
@@ -72,16 +75,19 @@ static void run_redirecting_flush(struct worker *w, struct wired *in, struct fra
 void worker_run_traced(struct worker *w, struct wired *in, struct frame **frames, uint32_t n,
 		       uint32_t *verdicts)
 {
+	uint32_t n_redirected = 0;
+
 	for (uint32_t i = 0; i < n; i++) {
 		w->rc.fault.reason = FAULT_NONE;
 		verdicts[i] = in->prog ? prog_run(in->prog, &w->rc, frames[i]) : XDP_PASS;
 		worker_note_faults(w);
 		trace_verdict(w, frames[i], verdicts[i]);
 		if (verdicts[i] == XDP_REDIRECT) {
-			redirect_frame_traced(w, in, frames[i]);
+			n_redirected += redirect_frame_traced(w, in, frames[i]);
 			frames[i] = NULL;
 		}
 	}
+	count_add(&w->ports[in->id].redirected, n_redirected);
 }
 
 /* Whether a redirect helper, or a tail call to a program that has one, is among the instructions. */

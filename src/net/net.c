@@ -21,6 +21,9 @@ enum {
 	GROUPS_MAX = 1024,
 	/* Bounds the arrays, so that doubled sizes and hash sizes fit in 32 bits. */
 	ENTRIES_MAX = 1 << 24,
+	/* Interfaces that are found without hashing: a redirect looks one up for each frame, and the numbers that
+	 * weir and most kernels give are low. 2 KB a table. */
+	LOW_IFS = 256,
 };
 
 /* The routes of one table, family and prefix length. */
@@ -43,6 +46,7 @@ struct table {
 	struct net_neigh *neighs;
 	struct group *groups; /* in order of the routes: lengths of a table and family fall */
 	struct hash if_hash, route_hash, neigh_hash;
+	const struct net_if *low_ifs[LOW_IFS]; /* by ifindex; if_hash has them too */
 };
 
 struct net {
@@ -375,6 +379,8 @@ static void build_ifs(struct table *t, struct net_edit *edit)
 		qsort(edit->ifs, edit->n_ifs, sizeof(*edit->ifs), compare_ifs);
 	for (uint32_t i = 0; i < edit->n_ifs; i++) {
 		t->ifs[t->n_ifs] = edit->ifs[i];
+		if (edit->ifs[i].ifindex < LOW_IFS)
+			t->low_ifs[edit->ifs[i].ifindex] = &t->ifs[t->n_ifs];
 		hash_add(&t->if_hash, if_key(edit->ifs[i].ifindex), t->n_ifs++);
 	}
 }
@@ -466,6 +472,8 @@ const struct net_if *net_if_by_index(const struct net *net, uint32_t ifindex)
 	const struct table *t = table_of(net);
 	uint32_t slot;
 
+	if (ifindex < LOW_IFS)
+		return t->low_ifs[ifindex];
 	for (uint32_t i = if_key(ifindex);; i++) {
 		slot = t->if_hash.slots[i & t->if_hash.mask];
 		if (!slot)
