@@ -57,7 +57,7 @@ static enum fault_reason check_map(struct check *c, uint32_t i)
 {
 	const struct map *map = (const struct map *)(uintptr_t)c->args[i];
 
-	if (!is_map(c, map))
+	if (!map || !is_map(c, map))
 		return bad_arg(c, i);
 	if (c->h->map_types && !(c->h->map_types >> map->type & 1))
 		return bad_arg(c, i);

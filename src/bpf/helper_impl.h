@@ -49,19 +49,20 @@ HELPER(csum_diff);
 HELPER(fib_lookup);
 HELPER(check_mtu);
 /* helper_output.c */
-HELPER(trace_printk);
-HELPER(trace_vprintk);
 HELPER(perf_event_output);
 HELPER(ringbuf_output);
 HELPER(ringbuf_reserve);
 HELPER(ringbuf_submit);
 HELPER(ringbuf_discard);
 HELPER(ringbuf_query);
+/* helper_print.c */
+HELPER(trace_printk);
+HELPER(trace_vprintk);
+HELPER(snprintf);
 /* helper_string.c */
 HELPER(strncmp);
 HELPER(strtol);
 HELPER(strtoul);
-HELPER(snprintf);
 HELPER(probe_read_kernel);
 HELPER(probe_read_kernel_str);
 
