@@ -28,10 +28,19 @@ struct map;
 struct err;
 
 enum {
-	MAP_NAME_LEN = 128,		 /* full names: the kernel's 15 characters are not distinct enough */
-	MAP_VALUE_SIZE_MAX = 4 << 20,	 /* bytes: the kernel's limit for hash maps (KMALLOC_MAX_SIZE) */
+	MAP_NAME_LEN = 128, /* full names: the kernel's 15 characters are not distinct enough */
+	MAP_VALUE_SIZE_MAX =
+		4 << 20, /* bytes: the kernel's limit for hash maps (KMALLOC_MAX_SIZE) */
 	MAP_PERCPU_VALUE_MAX = 32 << 10, /* bytes: PCPU_MIN_UNIT_SIZE */
-	ENOTSUPP = 524,			 /* kernel-internal, but it reaches programs and user space */
+	ENOTSUPP = 524, /* kernel-internal, but it reaches programs and user space */
+};
+
+/* What map_ops.batches says. */
+enum {
+	MAP_BATCH_LOOKUP = 1 << 0,
+	MAP_BATCH_LOOKUP_DELETE = 1 << 1,
+	MAP_BATCH_UPDATE = 1 << 2,
+	MAP_BATCH_DELETE = 1 << 3,
 };
 
 struct map_attr {
@@ -63,7 +72,8 @@ struct map_ops {
 	/* Programs. cpu < cpu_count(). lookup returns NULL when absent; a map of maps returns the inner
 	 * struct map, devmap and cpumap their (read-only) value. */
 	void *(*lookup)(struct map *map, const void *key, uint32_t cpu);
-	int (*update)(struct map *map, const void *key, const void *value, uint64_t flags, uint32_t cpu);
+	int (*update)(struct map *map, const void *key, const void *value, uint64_t flags,
+		      uint32_t cpu);
 	int (*del)(struct map *map, const void *key);
 	int (*push)(struct map *map, const void *value, uint64_t flags);
 	int (*pop)(struct map *map, void *value);
@@ -75,13 +85,20 @@ struct map_ops {
 	int (*sys_del)(struct map *map, const void *key);
 	int (*next_key)(struct map *map, const void *key, void *next);
 	int (*sys_pop)(struct map *map, const void *key, void *value, uint64_t flags);
-	/* Batches: count is in and out; NULL: the generic ones, or -ENOTSUPP (has_batch). */
+	/* Batches: count is in and out. NULL: the generic one. `batches` has a bit for each that the type
+	 * has, MAP_BATCH_*; the others answer -ENOTSUPP. */
 	int (*lookup_batch)(struct map *map, const void *in, void *out, void *keys, void *values,
-			    uint32_t *count, uint64_t flags, bool del);
-	bool has_batch;
+			    uint32_t *count, uint64_t elem_flags, bool del);
+	uint32_t batches;
 
 	/* The last user reference (descriptor or pin) is gone: a prog array empties itself. */
 	void (*release_uref)(struct map *map);
+};
+
+/* What the inner maps of a map of maps are like. */
+struct map_template {
+	uint32_t type; /* 0: none */
+	uint32_t key_size, value_size, max_entries, flags;
 };
 
 struct map {
@@ -89,15 +106,19 @@ struct map {
 	const struct map_ops *ops;
 	uint32_t type, key_size, value_size, max_entries, flags;
 	uint64_t extra;
-	uint32_t stride;   /* bytes from value to value */
-	uint32_t n_values; /* values a CPU in the area */
-	struct area area;  /* values; base is NULL for types without */
+	uint32_t stride;     /* bytes from value to value */
+	uint32_t n_values;   /* values a CPU in the area */
+	struct area area;    /* values; base is NULL for types without */
 	_Atomic bool frozen; /* bpf(2) may not write */
 	_Atomic uint32_t urefs;
 	_Atomic uint32_t writers; /* writable mmaps and running sys writes: freeze answers EBUSY */
 	uint32_t spin_lock_off;	  /* of a bpf_spin_lock in the value; UINT32_MAX: none */
 	struct obj *btf;	  /* owned; NULL: none */
 	uint32_t btf_key_type, btf_value_type;
+	struct prog_traits
+		owner; /* of maps that carry programs: set by the first (map_owner_compatible) */
+	bool has_owner;
+	struct map_template inner; /* of a map of maps */
 	char name[MAP_NAME_LEN];
 };
 

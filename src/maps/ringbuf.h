@@ -20,6 +20,12 @@ int ringbuf_output(struct map *map, const void *data, uint64_t size, uint64_t fl
 /* bpf_ringbuf_query: flags BPF_RB_AVAIL_DATA, _RING_SIZE, _CONS_POS, _PROD_POS; else 0. */
 uint64_t ringbuf_query(struct map *map, uint64_t flags);
 
+/*
+ * What is called where the kernel would wake who polls the map: when the consumer waits for this very
+ * record, or is forced. By the thread that commits; one a map. fn NULL: none.
+ */
+void ringbuf_set_wakeup(struct map *map, void (*fn)(void *arg), void *arg);
+
 /* Consumer: calls fn for each record that is ready, oldest first; returns how many. */
 uint32_t ringbuf_consume(struct map *map, void (*fn)(void *arg, const void *data, uint32_t size),
 			 void *arg);
