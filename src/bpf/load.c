@@ -200,6 +200,8 @@ int object_load(struct object *obj, struct err *err)
 	vmlinux_set_object(NULL);
 	if (rc)
 		return load_failed(obj, -rc, line, err);
+	if (sys_is_pass_through()) /* they are the kernel's */
+		return 0;
 	rc = object_take_maps(obj, err);
 	return rc ? rc : object_take_progs(obj, err);
 }
@@ -224,4 +226,9 @@ void object_close(struct object *obj)
 const char *object_path(const struct object *obj)
 {
 	return obj->path;
+}
+
+struct bpf_object *object_libbpf(struct object *obj)
+{
+	return obj->bpf;
 }

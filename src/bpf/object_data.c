@@ -35,7 +35,7 @@ int object_check_maps(struct object *obj, const struct object_cfg *cfg, struct e
 		uint32_t type = bpf_map__type(map);
 		const char *text = libbpf_bpf_map_type_str((enum bpf_map_type)type);
 
-		if (!map_ops_of(type))
+		if (!map_ops_of(type) && !sys_is_pass_through())
 			return err_set(
 				err, EOPNOTSUPP,
 				"%s: map \"%s\" is of type %u (%s), which weir does not have",

@@ -159,6 +159,8 @@ struct prog *object_main_prog(struct object *obj, struct err *err)
 
 	if (obj->wanted)
 		return object_prog(obj, obj->wanted);
+	if (!obj->n_progs)
+		return NULL;
 	for (uint32_t i = 0; i < obj->n_progs; i++) {
 		if (!is_entry(obj->progs[i]))
 			continue;
