@@ -7,15 +7,19 @@
 
 struct weir_test_opts {
 	size_t size;	       /* sizeof(struct weir_test_opts) */
-	const char *in;	       /* a capture, or "sample" */
+	const char *in;	       /* as given to weir_test_input */
 	const char *out;       /* capture of each frame as the program left it; NULL: none */
 	const char *expect;    /* a capture, or an earlier --json output; NULL: none */
 	bool against_kernel;   /* compare verdict, bytes and maps with BPF_PROG_TEST_RUN */
 	bool json;
 	bool quiet;	       /* only differences and the summary */
-	uint32_t ingress_ifindex; /* 0: that of the input port */
+	uint32_t ingress_ifindex; /* packets come in by the port of this ifindex; 0: the first input */
 	FILE *report;	       /* where the text or JSON goes */
 };
+
+/* Adds the input port of a test: a capture ("x.pcap", "pcap:x.pcap,ifindex=7") or "sample". Like weir_port_add, before
+ * the object is opened; the first port, so that its ifindex is 1 unless said otherwise. */
+WEIR_API int weir_test_input(struct weir *weir, const char *in, struct weir_error *err);
 
 struct weir_test_result {
 	uint64_t frames;

@@ -247,6 +247,63 @@ int entry_load(struct entry *e)
 	return map_sys_lookup(e->map, e->key, e->value, 0);
 }
 
+static bool value_same(const struct entry *e, const uint8_t *want, bool all_cpus)
+{
+	uint32_t stride = (e->map->value_size + 7) & ~7u;
+	size_t at = e->weir->opts.cpu * (size_t)stride;
+
+	if (map_is_percpu(e->map) && !all_cpus)
+		return !memcmp(want + at, e->value + at, e->map->value_size);
+	return !memcmp(want, e->value, map_sys_value_size(e->map));
+}
+
+/* Named values: {"ifindex":..,"bpf_prog":..} is compared as far as the expected one goes. */
+static bool name_same(const struct entry *e, json_t *tree)
+{
+	json_t *is = entry_name_json(e), *part, *want;
+	const char *field;
+	bool same = true;
+
+	if (json_is_object(tree)) {
+		json_object_foreach(tree, field, want) same =
+			same && json_equal(want, json_object_get(is, field));
+	} else {
+		part = json_is_object(is) ? json_object_get(is, "ifindex") : is;
+		same = json_equal(tree, part);
+	}
+	json_decref(is);
+	return same;
+}
+
+int entry_expect(struct entry *e, json_t *tree, bool *ret_same, struct err *err)
+{
+	uint32_t size = map_sys_value_size(e->map);
+	const char *text = json_string_value(tree);
+	bool names = map_holds_names(e->map);
+	uint8_t *want;
+	int rc;
+
+	if (text && !strcmp(text, "absent")) {
+		*ret_same = entry_load(e) == -ENOENT;
+		return 0;
+	}
+	rc = entry_set_value(e, tree, err);
+	if (rc)
+		return rc;
+	want = malloc(size + 1);
+	if (!want)
+		return err_set(err, ENOMEM, "out of memory");
+	memcpy(want, e->value, size);
+	if (entry_load(e)) {
+		memset(e->value, 0, size);
+		*ret_same = false;
+	} else {
+		*ret_same = names ? name_same(e, tree) : value_same(e, want, is_cpu_list(e, tree));
+	}
+	free(want);
+	return 0;
+}
+
 static json_t *typed_value(const struct entry *e, const uint8_t *from)
 {
 	json_t *value = value_format(&e->value_type, from);

@@ -40,6 +40,10 @@ int entry_set_dumped(struct entry *e, json_t *dumped, bool *ret_skip, struct err
 int entry_put(struct entry *e, struct err *err);
 /* Reads the value of e->key; -ENOENT when absent. */
 int entry_load(struct entry *e);
+/* Whether the map's value is the one that tree says; e holds the map's value after. "absent" expects that there is
+ * none. A single value of a per-CPU map is that of the CPU that programs see (--cpu). Of values that are names,
+ * the number or name is compared. */
+int entry_expect(struct entry *e, json_t *tree, bool *ret_same, struct err *err);
 /* As bpftool dumps it. New reference, NULL: out of memory. */
 json_t *entry_json(const struct entry *e);
 /* The key as people write it ("7", "{\"a\":1}", "0a 00"); returns buf. */

@@ -20,11 +20,6 @@ struct instance_state {
 	} items[INSTANCE_STATE_MAX];
 };
 
-/* "NAME[KEY]=VALUE" cut in place. */
-struct assignment {
-	char *name, *key, *value;
-};
-
 static int queue(struct weir *weir, enum item_kind kind, const char *text, struct err *err)
 {
 	struct instance_state *state = weir->state;
@@ -76,7 +71,7 @@ static char *key_end(char *key)
 	return NULL;
 }
 
-static int assignment_cut(struct assignment *a, char *text, struct err *err)
+int assignment_cut(struct assignment *a, char *text, struct err *err)
 {
 	char *open = strchr(text, '['), *end = open ? key_end(open + 1) : NULL;
 

@@ -37,6 +37,15 @@ int state_dump_all(struct weir *weir, json_t **ret, struct err *err);
 int state_expect(struct weir *weir, json_t *root, FILE *out, uint32_t *ret_different,
 		 struct err *err);
 
+/* "NAME[KEY]=VALUE" against the map: see entry_expect. A line for a difference goes to out when that is not NULL. */
+int state_expect_entry(struct weir *weir, const char *text, FILE *out, bool *ret_same,
+		       struct err *err);
+/* "NAME[KEY]=VALUE" cut in place. */
+struct assignment {
+	char *name, *key, *value;
+};
+int assignment_cut(struct assignment *a, char *text, struct err *err);
+
 /* The map of that name, borrowed; NULL with a text that lists the names. */
 struct map *state_map_named(struct weir *weir, const char *name, struct err *err);
 /* A JSON file whose root is an object. New reference. */

@@ -230,3 +230,55 @@ int weir_maps_expect(struct weir *weir, const char *path, FILE *out, uint32_t *r
 	json_decref(root);
 	return rc ? err_prefix(err, -rc, "%s", path) : 0;
 }
+
+static int expect_assignment(struct weir *weir, const struct assignment *a, FILE *out,
+			     bool *ret_same, struct err *err)
+{
+	json_t *key = NULL, *value = NULL, *is;
+	struct map *map = state_map_named(weir, a->name, err);
+	struct entry e;
+	char *text;
+	int rc;
+
+	if (!map)
+		return -ENOENT;
+	rc = value_tree(a->key, &key, err);
+	if (!rc)
+		rc = value_tree(a->value, &value, err);
+	if (!rc)
+		rc = entry_init(&e, weir, map, err);
+	if (rc)
+		goto out;
+	rc = entry_set_key(&e, key, err);
+	if (!rc)
+		rc = entry_expect(&e, value, ret_same, err);
+	if (!rc && !*ret_same && out) {
+		is = entry_load(&e) ? NULL : entry_json(&e);
+		text = is ? value_text(is) : NULL;
+		fprintf(out, "map %s[%s]: expected %s, is %s\n", a->name, a->key, a->value,
+			text ? text : "absent");
+		free(text);
+		json_decref(is);
+	}
+	entry_fini(&e);
+out:
+	json_decref(value);
+	json_decref(key);
+	return rc;
+}
+
+int state_expect_entry(struct weir *weir, const char *text, FILE *out, bool *ret_same,
+		       struct err *err)
+{
+	struct assignment a;
+	char *copy = strdup(text);
+	int rc;
+
+	if (!copy)
+		return err_set(err, ENOMEM, "out of memory");
+	rc = assignment_cut(&a, copy, err);
+	if (!rc)
+		rc = expect_assignment(weir, &a, out, ret_same, err);
+	free(copy);
+	return rc;
+}

@@ -198,6 +198,13 @@ static int test_close(struct test *t, struct err *err)
 	return rc;
 }
 
+int weir_test_input(struct weir *weir, const char *in, struct weir_error *err)
+{
+	char spec[512];
+
+	return weir_port_add(weir, WEIR_PORT_IN, NULL, packets_port(in, spec, sizeof(spec)), err);
+}
+
 int weir_test(struct weir *weir, const struct weir_test_opts *opts, struct weir_test_result *result,
 	      struct weir_error *error)
 {
