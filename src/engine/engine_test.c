@@ -234,6 +234,11 @@ static void test_stale_targets(void **state)
 	assert_ptr_equal(o[3].to, &b.out->port); /* the miss left key OUT in tgt_index */
 	poll_one(&b, fake_frame(b.engine, XDP_REDIRECT, STEP_NONE, 0, 5, 60), o);
 	assert_int_equal(o[0].error, -EBADRQC);
+	frames[0] = fake_frame(b.engine, XDP_REDIRECT, STEP_REDIRECT, OUT, 6, 60);
+	frames[1] = fake_frame(b.engine, XDP_REDIRECT, STEP_NONE, 0, 7, 60);
+	engine_poll_frames(b.engine, &b.in->port, frames, 2, o);
+	assert_ptr_equal(o[0].to, &b.out->port);
+	assert_int_equal(o[1].error, -EBADRQC);
 	teardown(&b);
 }
 

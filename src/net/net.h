@@ -24,7 +24,7 @@ struct net_if {
 	uint32_t mtu; /* bytes of the layer 3 packet; a frame may have mtu + 14 + 4 */
 	uint32_t n_rx_queues;
 	bool up;
-	bool can_xmit;	 /* has ndo_xdp_xmit, or is a port of weir: else EOPNOTSUPP at the redirect */
+	bool can_xmit; /* has ndo_xdp_xmit, or is a port of weir: else EOPNOTSUPP at the redirect */
 	bool forwarding; /* of IPv4 and IPv6: bpf_fib_lookup's FWD_DISABLED */
 	uint8_t mac[6];
 	char name[NET_IF_NAME];
@@ -34,7 +34,7 @@ struct net_if {
 struct net_route {
 	uint8_t family; /* AF_INET, AF_INET6 */
 	uint8_t prefix_len;
-	uint8_t type;		/* RTN_UNICAST, RTN_LOCAL, RTN_BLACKHOLE, RTN_UNREACHABLE, RTN_PROHIBIT, ... */
+	uint8_t type; /* RTN_UNICAST, RTN_LOCAL, RTN_BLACKHOLE, RTN_UNREACHABLE, RTN_PROHIBIT, ... */
 	uint8_t gateway_family; /* 0: on link */
 	uint32_t table;		/* RT_TABLE_MAIN, ... */
 	uint32_t metric;
