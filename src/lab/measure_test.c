@@ -35,7 +35,7 @@ static uint64_t note(void *arg, uint64_t packets)
 	return packets;
 }
 
-static uint64_t fail(void *arg, uint64_t packets)
+static uint64_t work_fails(void *arg, uint64_t packets)
 {
 	(void)arg;
 	(void)packets;
@@ -44,9 +44,9 @@ static uint64_t fail(void *arg, uint64_t packets)
 
 static void repeats_are_interleaved(void **state)
 {
-	struct measure a = { .work = note, .arg = "a", .packets = 1 };
-	struct measure b = { .work = note, .arg = "b", .packets = 1 };
-	struct measure broken = { .work = fail };
+	struct measure a = { .work = note, .arg = (void *)"a", .packets = 1 };
+	struct measure b = { .work = note, .arg = (void *)"b", .packets = 1 };
+	struct measure broken = { .work = work_fails };
 	struct measure *all[] = { &a, &b, &broken };
 	struct measure_cfg cfg = { .repeats = 5, .repeat_ns = 1000 };
 
