@@ -65,11 +65,14 @@ static uint32_t run_egress(struct worker *w, struct bulkq *q)
 	for (uint32_t from = 0; from < q->n; from = to) {
 		to = same_egress(w, q, from);
 		if (q->egress[from])
-			egress_run(w, q, from, to, verdicts);
-		for (uint32_t i = from; i < to; i++)
-			if (!q->egress[i] || egress_act(w, q, q->frames[i], verdicts[i - from]))
-				q->frames[kept++] = q->frames[i];
+			egress_run(w, q, from, to, &verdicts[from]);
+		else
+			for (uint32_t i = from; i < to; i++)
+				verdicts[i] = XDP_PASS;
 	}
+	for (uint32_t i = 0; i < q->n; i++)
+		if (egress_act(w, q, q->frames[i], verdicts[i]))
+			q->frames[kept++] = q->frames[i];
 	return kept;
 }
 

@@ -51,7 +51,8 @@ int engine_input_error(struct engine *engine, struct err *err)
 			return err_set(err, -rc,
 				       "port %s: lost while running: %s (%s), is the interface "
 				       "still there and up?",
-				       engine->ports[i].port->name, strerror(-rc), errno_name(rc));
+				       engine->ports[i].port->name, strerrordesc_np(-rc),
+				       errno_name(rc));
 	}
 	return 0;
 }
@@ -149,7 +150,7 @@ static int start_thread(struct engine *engine, struct err *err)
 
 	rc = pthread_attr_init(&attr);
 	if (rc)
-		return err_set(err, rc, "cannot start a worker: %s", strerror(rc));
+		return err_set(err, rc, "cannot start a worker: %s", strerrordesc_np(rc));
 	if (engine->cfg.pin) {
 		CPU_ZERO(&set);
 		CPU_SET(cpu, &set);
@@ -163,8 +164,8 @@ static int start_thread(struct engine *engine, struct err *err)
 		return err_set(
 			err, rc,
 			"cannot start a worker on host cpu %u: %s, is it online and allowed?", cpu,
-			strerror(rc));
-	return err_set(err, rc, "cannot start a worker: %s", strerror(rc));
+			strerrordesc_np(rc));
+	return err_set(err, rc, "cannot start a worker: %s", strerrordesc_np(rc));
 }
 
 int engine_start(struct engine *engine, struct err *err)
@@ -177,7 +178,7 @@ int engine_start(struct engine *engine, struct err *err)
 		return err_set(err, EINVAL, "no input port, give one with --in");
 	engine->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (engine->wake_fd < 0)
-		return err_set(err, errno, "cannot make an eventfd: %s", strerror(errno));
+		return err_set(err, errno, "cannot make an eventfd: %s", strerrordesc_np(errno));
 	atomic_store(&engine->stop, false);
 	rc = start_thread(engine, err);
 	if (rc) {

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <linux/rtnetlink.h>
 #include <stdatomic.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -39,7 +38,7 @@ struct hash {
 };
 
 struct table {
-	struct qsbr_entry defer;
+	struct qsbr_entry defer; /* first: the entry is the table */
 	uint32_t n_ifs, n_routes, n_neighs, n_groups;
 	struct net_if *ifs;	  /* by ifindex */
 	struct net_route *routes; /* by compare_routes */
@@ -159,7 +158,7 @@ static void table_free(struct table *t)
 
 static void table_free_deferred(struct qsbr_entry *entry)
 {
-	table_free((struct table *)((char *)entry - offsetof(struct table, defer)));
+	table_free((struct table *)entry);
 }
 
 /* Space for all entries of the edit, at least one of each so that no array is NULL. */
@@ -169,17 +168,18 @@ static struct table *table_alloc(const struct net_edit *edit)
 
 	if (!t)
 		return NULL;
+	if (hash_init(&t->if_hash, edit->n_ifs) || hash_init(&t->route_hash, edit->n_routes) ||
+	    hash_init(&t->neigh_hash, edit->n_neighs))
+		goto err_free;
 	t->ifs = calloc(edit->n_ifs + 1, sizeof(*t->ifs));
 	t->routes = calloc(edit->n_routes + 1, sizeof(*t->routes));
 	t->neighs = calloc(edit->n_neighs + 1, sizeof(*t->neighs));
 	t->groups = calloc(GROUPS_MAX, sizeof(*t->groups));
-	if (!t->ifs || !t->routes || !t->neighs || !t->groups ||
-	    hash_init(&t->if_hash, edit->n_ifs) || hash_init(&t->route_hash, edit->n_routes) ||
-	    hash_init(&t->neigh_hash, edit->n_neighs)) {
-		table_free(t);
-		return NULL;
-	}
-	return t;
+	if (t->ifs && t->routes && t->neighs && t->groups)
+		return t;
+err_free:
+	table_free(t);
+	return NULL;
 }
 
 /* Life cycle */
@@ -400,41 +400,42 @@ static void build_neighs(struct table *t, struct net_edit *edit)
 	}
 }
 
-/* The group of a route, the last one when it is its; made when it is the first of its kind. */
-static struct group *group_of(struct table *t, const struct net_route *r)
+static bool group_has(const struct group *g, const struct net_route *r)
 {
-	struct group *g = t->n_groups ? &t->groups[t->n_groups - 1] : NULL;
+	return g->table == r->table && g->family == r->family && g->prefix_len == r->prefix_len;
+}
 
-	if (g && g->table == r->table && g->family == r->family && g->prefix_len == r->prefix_len)
-		return g;
+/* The index of a route's group, which is the last one or new; -ENOSPC. */
+static int group_of(struct table *t, const struct net_route *r)
+{
+	if (t->n_groups && group_has(&t->groups[t->n_groups - 1], r))
+		return (int)t->n_groups - 1;
 	if (t->n_groups == GROUPS_MAX)
-		return NULL;
-	g = &t->groups[t->n_groups++];
-	*g = (struct group){ r->table, r->family, r->prefix_len };
-	return g;
+		return -ENOSPC;
+	t->groups[t->n_groups] = (struct group){ r->table, r->family, r->prefix_len };
+	return (int)t->n_groups++;
 }
 
 /* The hash leads to the first route of a network, the one with the smallest metric. */
 static int build_routes(struct table *t, struct net_edit *edit)
 {
-	const struct net_route *r, *prev;
-	const struct group *g;
+	const struct net_route *r;
 	bool same_network;
+	int g;
 
 	if (edit->n_routes)
 		qsort(edit->routes, edit->n_routes, sizeof(*edit->routes), compare_routes);
 	for (uint32_t i = 0; i < edit->n_routes; i++) {
 		r = &edit->routes[i].route;
-		prev = t->n_routes ? &t->routes[t->n_routes - 1] : NULL;
-		same_network = prev && !compare_networks(prev, r);
-		if (same_network && prev->metric == r->metric)
+		same_network = t->n_routes && !compare_networks(&t->routes[t->n_routes - 1], r);
+		if (same_network && t->routes[t->n_routes - 1].metric == r->metric)
 			continue;
-		t->routes[t->n_routes] = *r;
 		g = group_of(t, r);
-		if (!g)
-			return -ENOSPC;
+		if (g < 0)
+			return g;
+		t->routes[t->n_routes] = *r;
 		if (!same_network)
-			hash_add(&t->route_hash, route_key(g, r->dst), t->n_routes);
+			hash_add(&t->route_hash, route_key(&t->groups[g], r->dst), t->n_routes);
 		t->n_routes++;
 	}
 	return 0;
@@ -513,8 +514,7 @@ static const struct net_route *group_lookup(const struct table *t, const struct 
 		if (!slot)
 			return NULL;
 		r = &t->routes[slot - 1];
-		if (r->table == g->table && r->family == g->family &&
-		    r->prefix_len == g->prefix_len && !memcmp(r->dst, dst, NET_ADDR))
+		if (group_has(g, r) && !memcmp(r->dst, dst, NET_ADDR))
 			return r;
 	}
 }
