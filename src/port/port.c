@@ -22,6 +22,8 @@ static const struct driver drivers[] = {
 	{ &sample_ops, NULL, { "loops", "count" } },
 	{ &null_ops, NULL, { NULL } },
 	{ &pcap_ops, "a capture file", { NULL } },
+	{ &tap_ops, "the tap's name", { NULL } },
+	{ &packet_ops, "an interface", { NULL } },
 };
 
 enum { N_DRIVERS = sizeof(drivers) / sizeof(drivers[0]) };
