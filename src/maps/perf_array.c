@@ -32,7 +32,9 @@ static int perf_array_sys_update(struct map *map, const void *key, const void *v
 	if (i >= map->max_entries)
 		return -E2BIG;
 	rc = obj_from_fd((int)key_u32(value), OBJ_PERF, &obj);
-	return rc ? rc : fd_array_set(map, i, obj);
+	if (rc)
+		return rc == -EINVAL ? -EBADF : rc; /* the kernel's perf_event_get */
+	return fd_array_set(map, i, obj);
 }
 
 static int perf_array_sys_lookup(struct map *map, const void *key, void *value, uint64_t flags)
