@@ -42,15 +42,22 @@ struct engine_cfg {
 	uint32_t prefetch_distance;    /* frames ahead; 0: 4 */
 };
 
-/* Totals of design 10. received + generated + cloned == transmitted + passed + aborted + sum of dropped +
- * in_flight, always when no worker is running. */
+/*
+ * Totals of design 10. received + generated + cloned == transmitted + passed + aborted + sum of dropped +
+ * in_flight, always when no worker is running. Frames that the host sends through the tap of a port count as
+ * received, and as transmitted when they have left. in_flight is what ports took and have not sent yet.
+ */
 struct engine_totals {
 	uint64_t received, generated, cloned;
 	uint64_t transmitted, passed, aborted, in_flight;
 	uint64_t dropped[DROP_REASONS];
 };
 
-/* A port's share, in frames. */
+/*
+ * A port's share, in frames. A drop counts at one port: where the frame came in, until it was queued for
+ * another; after that (egress program, transmission) at the port that it should have left by. `tx` and
+ * `redirected` count verdicts that were acted on, by the port that the frame came in by.
+ */
 struct engine_port_totals {
 	uint64_t received, transmitted, passed, aborted, dropped, tx, redirected;
 };
@@ -68,7 +75,8 @@ uint32_t engine_destroy(struct engine *engine);
  * argument gives no name, others "out1", "out2", ... */
 int engine_add_port(struct engine *engine, struct port_spec *spec, bool input, struct port **ret,
 		    struct err *err);
-/* The program that runs on what the port receives; NULL: none, frames are passed. Takes a reference. */
+/* The program that runs on what the port receives; NULL: none, frames are passed. Takes a reference. Not
+ * while the engine runs. */
 void engine_attach(struct engine *engine, struct port *port, struct prog *prog);
 struct net *engine_net(struct engine *engine);
 struct pool *engine_pool(struct engine *engine);
@@ -82,6 +90,7 @@ struct prog *engine_port_prog(struct engine *engine, const struct port *port); /
 int engine_start(struct engine *engine, struct err *err);
 /* True when every input has ended (PORT_EOF) or was lost, or `max_frames` (0: no limit) were received. */
 bool engine_done(struct engine *engine);
+/* Never more than max_frames are received in the engine's life, frames of the host included. */
 void engine_limit(struct engine *engine, uint64_t max_frames);
 /* Stops the workers after their burst, flushes the queues. Idempotent. */
 void engine_stop(struct engine *engine);
@@ -92,11 +101,11 @@ int engine_input_error(struct engine *engine, struct err *err);
 
 /* What became of one frame: filled by engine_poll_frames when asked for. */
 struct outcome {
-	uint32_t verdict;      /* as the program returned it */
-	struct fault fault;    /* reason FAULT_NONE: no fault */
-	const struct port *to; /* where it was sent (TX, REDIRECT); NULL: nowhere */
-	uint32_t map_id;       /* of a redirect through a map; 0: none */
-	uint64_t map_key;
+	uint32_t verdict;	   /* as the program returned it */
+	struct fault fault;	   /* reason FAULT_NONE: no fault */
+	const struct port *to;	   /* where it was sent (TX, REDIRECT); NULL: nowhere */
+	uint32_t map_id;	   /* of a redirect through a map; 0: by ifindex, or none */
+	uint64_t map_key;	   /* the key, or the ifindex */
 	const struct prog *egress; /* the egress program that ran; NULL: none */
 	uint32_t egress_verdict;
 	int error; /* -errno of a failed redirect or transmission; 0: none */
