@@ -20,6 +20,8 @@ struct weir_run_opts {
 /* Runs until the inputs end, the limits are reached or weir_run_stop is called. -EIO and the like when an input
  * was lost: the accounting is complete all the same. */
 WEIR_API int weir_run(struct weir *weir, const struct weir_run_opts *opts, struct weir_error *err);
+/* How long the last run took, in ns; 0: none has begun. */
+WEIR_API_VOID uint64_t weir_run_duration(const struct weir *weir);
 /* May be called from a signal handler. */
 WEIR_API_VOID void weir_run_stop(struct weir *weir);
 /* The accounting (design 10) as JSON; the caller frees *ret_json. */

@@ -83,6 +83,8 @@ static int run_and_report(struct weir *weir, const struct weir_run_opts *opts,
 	signals_set(NULL);
 	if (ret)
 		code = setup_failed(&err, ret);
+	if (!weir_run_duration(weir)) /* it never began */
+		return code;
 	report = run_report(weir, args);
 	maps = setup_maps_after(weir, &args->setup);
 	if (code)

@@ -44,6 +44,11 @@ void weir_run_stop(struct weir *weir)
 		weir->stop = 1;
 }
 
+uint64_t weir_run_duration(const struct weir *weir)
+{
+	return weir->run_ns;
+}
+
 static uint64_t now(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);

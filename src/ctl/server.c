@@ -30,8 +30,7 @@ struct server {
 	server_handler handler;
 	void *arg;
 	struct sockaddr_un addr;
-	dev_t dev; /* of the socket file that is ours */
-	ino_t ino;
+	struct stat own; /* of the socket file that is ours */
 	struct client clients[SERVER_CLIENTS];
 };
 
@@ -87,19 +86,16 @@ static int failed(const char *path, struct err *err)
 static int listen_on(struct server *server, struct err *err)
 {
 	const char *path = server->addr.sun_path;
-	struct stat st;
 
 	if (fchmod(server->fd, 0600) ||
 	    bind(server->fd, (const struct sockaddr *)&server->addr, sizeof(server->addr)))
 		return failed(path, err);
-	if (listen(server->fd, SERVER_CLIENTS) || lstat(path, &st)) {
+	if (listen(server->fd, SERVER_CLIENTS) || lstat(path, &server->own)) {
 		int ret = failed(path, err);
 
 		unlink(path);
 		return ret;
 	}
-	server->dev = st.st_dev;
-	server->ino = st.st_ino;
 	return 0;
 }
 
@@ -135,17 +131,24 @@ int server_open(struct server **ret_server, const char *path, server_handler han
 	return 0;
 }
 
-void server_close(struct server *server)
+/* Inode numbers are used again at once: the time of making tells two files apart. */
+static bool file_is_own(const struct server *server)
 {
 	struct stat st;
 
+	return lstat(server->addr.sun_path, &st) == 0 && st.st_dev == server->own.st_dev &&
+	       st.st_ino == server->own.st_ino && st.st_mtim.tv_sec == server->own.st_mtim.tv_sec &&
+	       st.st_mtim.tv_nsec == server->own.st_mtim.tv_nsec;
+}
+
+void server_close(struct server *server)
+{
 	if (!server)
 		return;
 	for (int i = 0; i < SERVER_CLIENTS; i++)
 		client_close(&server->clients[i]);
 	close(server->fd);
-	if (lstat(server->addr.sun_path, &st) == 0 && st.st_dev == server->dev &&
-	    st.st_ino == server->ino)
+	if (file_is_own(server))
 		unlink(server->addr.sun_path);
 	free(server);
 }

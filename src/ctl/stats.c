@@ -9,6 +9,8 @@
 #include <string.h>
 #include <weir/run.h>
 
+static const uint64_t RATE_MIN_NS = 100 * 1000 * 1000;
+
 static void put(json_t *object, const char *key, uint64_t value)
 {
 	json_object_set_new(object, key, json_integer((json_int_t)value));
@@ -193,14 +195,14 @@ static void port_print(struct weir *weir, struct port *port, FILE *out)
 	losses_print(port, out);
 }
 
+/* Over less than RATE_MIN_NS, starting and stopping would be most of it. */
 static void rate_print(const struct weir *weir, uint64_t received, FILE *out)
 {
 	double seconds = (double)weir->run_ns / 1e9;
 
-	if (weir->run_ns)
+	if (weir->run_ns >= RATE_MIN_NS && received)
 		fprintf(out, "%.2f s, %.0f pkt/s, %.1f ns a packet\n", seconds,
-			(double)received / seconds,
-			received ? (double)weir->run_ns / (double)received : 0.0);
+			(double)received / seconds, (double)weir->run_ns / (double)received);
 }
 
 void weir_run_print(struct weir *weir, FILE *out)
