@@ -34,6 +34,10 @@ const char *elf_section_name(const struct elf_file *file, uint32_t section);
 uint32_t elf_section_find(const struct elf_file *file, const char *name);
 const char *elf_symbol_name(const struct elf_file *file, const Elf64_Sym *sym);
 
+/* -ENOENT when a program refers to a symbol that is neither defined nor declared in .ksyms or .kconfig; the text names
+ * it, with its source line. */
+int elf_check_externs(const struct elf_file *file, struct err *err);
+
 static inline void *elf_section_bytes(const struct elf_file *file, uint32_t section)
 {
 	return file->bytes + file->sections[section].sh_offset;

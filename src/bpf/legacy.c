@@ -377,6 +377,8 @@ static int move_maps(struct legacy *l)
 			return rc;
 	}
 	for (uint32_t i = 0; i < l->n_maps; i++) {
+		/* libbpf looks for the symbols of maps among the global ones */
+		l->maps[i].sym->st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT);
 		l->maps[i].sym->st_shndx = (uint16_t)l->section;
 		l->maps[i].sym->st_value = (uint64_t)i * PLACE;
 		l->maps[i].sym->st_size = PLACE;

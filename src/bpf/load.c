@@ -113,6 +113,8 @@ static int open_bytes(struct object *obj, void *bytes, size_t size, const struct
 		    .btf_custom_path = core_btf(cfg), .pin_root_path = cfg->pin_dir);
 
 	rc = elf_file_open(&file, bytes, size, err);
+	if (!rc)
+		rc = elf_check_externs(&file, err);
 	if (rc)
 		return rc;
 	object_name(name, sizeof(name), obj->path);
@@ -173,7 +175,11 @@ int object_open(struct object **ret, const char *path, const struct object_cfg *
 static int load_failed(const struct object *obj, int rc, const char *line, struct err *err)
 {
 	struct err own;
+	char kfunc[128];
 
+	if (sscanf(line, "extern (func ksym) '%127[^']'", kfunc) == 1 && !sys_is_pass_through())
+		return err_set(err, rc, "%s: kernel function %s is not provided by weir", obj->path,
+			       kfunc);
 	sys_take_error(&own);
 	if (own.text[0])
 		return err_set(err, rc, "%s: %s", obj->path, own.text);

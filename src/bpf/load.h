@@ -20,6 +20,7 @@
 
 struct object;
 struct btf;
+struct bpf_object;
 
 struct object_cfg {
 	const char *btf_path; /* BTF of the target kernel for CO-RE; NULL: the running kernel's, when needed */
@@ -63,5 +64,12 @@ int object_global(struct object *obj, const char *name, void **ret_bytes, uint32
 /* Before load: changes a map's max_entries. */
 int object_resize_map(struct object *obj, const char *map, uint32_t max_entries, struct err *err);
 const char *object_path(const struct object *obj);
+
+/*
+ * The libbpf object underneath; borrowed. For the oracle: its maps and programs have descriptors of weir's bpf(2), or,
+ * after sys_pass_through, of the kernel's. In a process that passes through, object_load loads into the kernel, with
+ * the kernel verifier's last words in *err on failure, and object_prog, object_main_prog and object_map return NULL.
+ */
+struct bpf_object *object_libbpf(struct object *obj);
 
 #endif

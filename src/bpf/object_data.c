@@ -9,6 +9,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "base/cpu.h"
 #include "bpf/btf.h"
 #include "bpf/sys.h"
 #include "bpf/sys_impl.h"
@@ -26,6 +27,26 @@ static const char *map_name(struct bpf_map *map)
 	return is_global_data(map) && dot ? dot : name;
 }
 
+/*
+ * Samples leave the size of arrays by CPU to their loader. Such a map gets an entry for each CPU, as libbpf
+ * gives a perf event array, and may be resized before the load.
+ */
+static void give_entries(struct bpf_map *map, const struct object_cfg *cfg)
+{
+	uint32_t type = bpf_map__type(map);
+	char text[256];
+
+	if (bpf_map__max_entries(map) ||
+	    (type != BPF_MAP_TYPE_ARRAY && type != BPF_MAP_TYPE_CPUMAP))
+		return;
+	bpf_map__set_max_entries(map, cpu_count());
+	if (!cfg->note)
+		return;
+	snprintf(text, sizeof(text), "map %s has no max_entries: it gets %u, one a CPU",
+		 bpf_map__name(map), cpu_count());
+	cfg->note(cfg->note_arg, text);
+}
+
 int object_check_maps(struct object *obj, const struct object_cfg *cfg, struct err *err)
 {
 	struct bpf_map *map;
@@ -40,6 +61,7 @@ int object_check_maps(struct object *obj, const struct object_cfg *cfg, struct e
 				err, EOPNOTSUPP,
 				"%s: map \"%s\" is of type %u (%s), which weir does not have",
 				obj->path, bpf_map__name(map), type, text ? text : "unknown");
+		give_entries(map, cfg);
 		if (!cfg->pin_dir)
 			bpf_map__set_pin_path(map, NULL);
 	}

@@ -11,6 +11,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "bpf/btf.h"
 #include "bpf/sys.h"
 
 /* A line of names: "a (xdp), b (tc)". */
@@ -41,12 +42,39 @@ static void note_skipped(const struct object_cfg *cfg, const char *name, const c
 	cfg->note(cfg->note_arg, text);
 }
 
-/* Sections whose names no type of libbpf claims hold XDP programs: "prog", "xdp_prog", "xdp1" of old samples. */
-static void set_free_section(struct bpf_program *prog)
+/* The name of the struct that a program's first parameter points to, by BTF; "" when that is not known. */
+static const char *context_name(const struct object *obj, const struct bpf_program *prog)
+{
+	const struct btf *btf = bpf_object__btf(obj->bpf);
+	const struct btf_type *t;
+	int id;
+
+	if (!btf)
+		return "";
+	id = btf__find_by_name_kind(btf, bpf_program__name(prog), BTF_KIND_FUNC);
+	t = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+	t = t ? btf__type_by_id(btf, t->type) : NULL;
+	if (!t || !btf_vlen(t))
+		return "";
+	t = btf__type_by_id(btf, btf_params(t)[0].type);
+	if (!t || !btf_is_ptr(t))
+		return "";
+	id = btf__resolve_type(btf, t->type);
+	t = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+	return t ? btf__str_by_offset(btf, t->name_off) : "";
+}
+
+/* Sections whose names no type of libbpf claims hold XDP programs, unless they say otherwise: "prog", "xdp1" of
+ * old samples. */
+static void set_free_section(const struct object *obj, struct bpf_program *prog)
 {
 	const char *section = bpf_program__section_name(prog);
 	enum bpf_attach_type attach = BPF_XDP;
 
+	if (!strcmp(context_name(obj, prog), "__sk_buff")) {
+		bpf_program__set_type(prog, BPF_PROG_TYPE_SCHED_CLS);
+		return;
+	}
 	if (!strncmp(section, "xdp_devmap", strlen("xdp_devmap")))
 		attach = BPF_XDP_DEVMAP;
 	else if (!strncmp(section, "xdp_cpumap", strlen("xdp_cpumap")))
@@ -68,7 +96,7 @@ int object_sort_progs(struct object *obj, const struct object_cfg *cfg, struct e
 		const char *section = bpf_program__section_name(prog);
 
 		if (bpf_program__type(prog) == BPF_PROG_TYPE_UNSPEC)
-			set_free_section(prog);
+			set_free_section(obj, prog);
 		if (bpf_program__type(prog) == BPF_PROG_TYPE_XDP) {
 			list_add(&xdp, name, section);
 			if (cfg->prog && (!strcmp(name, cfg->prog) || !strcmp(section, cfg->prog)))

@@ -132,10 +132,16 @@ static int create_failed(const struct map_attr *attr, int rc)
 		return err_set(sys_err(), -rc,
 			       "map \"%s\" is of type %u (%s), which weir does not have",
 			       attr->name, attr->type, type ? type : "unknown");
+	if (!attr->max_entries && rc == -EINVAL)
+		return err_set(
+			sys_err(), EINVAL,
+			"map \"%s\" has no max_entries: its own loader sets them before it loads; "
+			"give a number of entries",
+			attr->name);
 	return err_set(
 		sys_err(), -rc,
-		"map \"%s\": a %s with keys of %u bytes, values of %u, %u entries, flags %#x: %s",
-		attr->name, type ? type : "map", attr->key_size, attr->value_size,
+		"map \"%s\": type %s, keys of %u bytes, values of %u, %u entries, flags %#x: %s",
+		attr->name, type ? type : "unknown", attr->key_size, attr->value_size,
 		attr->max_entries, attr->flags, errno_name(rc));
 }
 

@@ -26,6 +26,8 @@ enum {
 	PROBE_INSNS_MAX =
 		32, /* the longest probe of libbpf has 7; a program of use is longer than this */
 	LICENSE_MAX = 128,
+	CORE_POISON =
+		0xbad2310, /* the helper id that libbpf puts for a CO-RE relocation that failed */
 	LD_IMM64 = BPF_LD | BPF_IMM | BPF_DW,
 	LOAD_FLAGS = BPF_F_STRICT_ALIGNMENT | BPF_F_ANY_ALIGNMENT | BPF_F_TEST_RND_HI32 |
 		     BPF_F_TEST_STATE_FREQ | BPF_F_XDP_HAS_FRAGS,
@@ -159,11 +161,34 @@ static int resolve_ksym(struct bpf_insn *insn, uint32_t i)
 	return 0;
 }
 
+/*
+ * What libbpf could not resolve it lets stand, as long as the program asks first and does not come here: a
+ * CO-RE relocation, a weak kfunc. The kernel's verifier finds that no path leads to it; here a path that
+ * does ends in a fault, by a load from an address that is no memory.
+ */
+static bool is_unresolved(const struct bpf_insn *insn)
+{
+	if (insn->code != (BPF_JMP | BPF_CALL))
+		return false;
+	return (insn->src_reg == 0 && insn->imm == CORE_POISON) ||
+	       (insn->src_reg == BPF_PSEUDO_KFUNC_CALL && insn->imm == 0);
+}
+
+static void make_fault(struct bpf_insn *insn)
+{
+	*insn = (struct bpf_insn){ .code = BPF_LDX | BPF_MEM | BPF_B,
+				   .dst_reg = BPF_REG_0,
+				   .src_reg = BPF_REG_10,
+				   .off = INT16_MAX };
+}
+
 static int resolve_insns(struct loading *l, const union bpf_attr *attr)
 {
 	int rc = 0;
 
 	for (uint32_t i = 0; i < l->pa.n_insns && !rc; i++) {
+		if (is_unresolved(&l->insns[i]))
+			make_fault(&l->insns[i]);
 		if (l->insns[i].code != LD_IMM64)
 			continue;
 		if (i + 1 >= l->pa.n_insns)
