@@ -328,6 +328,20 @@ static json_t *values_json(const struct entry *e, bool formatted)
 	return list;
 }
 
+/* libbpf keeps no types for devmaps, prog arrays and the like: their keys are indexes. */
+static json_t *typed_key(const struct entry *e)
+{
+	json_t *key = value_format(&e->key_type, e->key);
+	uint32_t index;
+
+	if (key)
+		return key;
+	if (e->map->key_size != sizeof(index))
+		return value_hex(e->key, e->map->key_size);
+	memcpy(&index, e->key, sizeof(index));
+	return json_integer(index);
+}
+
 static json_t *formatted_json(const struct entry *e)
 {
 	bool percpu = map_is_percpu(e->map), names = map_holds_names(e->map);
@@ -335,9 +349,7 @@ static json_t *formatted_json(const struct entry *e)
 
 	if (!e->value_type.id && !e->key_type.id && !names)
 		return NULL;
-	key = value_format(&e->key_type, e->key);
-	if (!key)
-		key = value_hex(e->key, e->map->key_size);
+	key = typed_key(e);
 	if (names)
 		value = entry_name_json(e);
 	else if (percpu)

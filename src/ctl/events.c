@@ -70,6 +70,12 @@ static char *hex_string(const uint8_t *bytes, uint32_t size)
 	return text;
 }
 
+/* Structs of the kernel's interface that objects carry along; a record is none of them. */
+static bool is_kernel_struct(const char *name)
+{
+	return !strncmp(name, "bpf_", 4) || !strcmp(name, "xdp_md");
+}
+
 /* The one named struct of that size in the object's BTF; 0 when there is none, or more than one. */
 static uint32_t struct_of_size(const struct btf *btf, uint32_t size)
 {
@@ -78,7 +84,8 @@ static uint32_t struct_of_size(const struct btf *btf, uint32_t size)
 	for (uint32_t id = 1; btf && id < btf__type_cnt(btf); id++) {
 		const struct btf_type *t = btf__type_by_id(btf, id);
 
-		if (!btf_is_struct(t) || t->size != size || !t->name_off)
+		if (!btf_is_struct(t) || t->size != size || !t->name_off ||
+		    is_kernel_struct(btf__name_by_offset(btf, t->name_off)))
 			continue;
 		if (found)
 			return 0;

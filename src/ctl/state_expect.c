@@ -87,13 +87,20 @@ static json_t *index_entries(json_t *list)
 	return index;
 }
 
+/* A member of both, or of neither. */
+static bool same_member(json_t *a, json_t *b, const char *name)
+{
+	json_t *x = json_object_get(a, name), *y = json_object_get(b, name);
+
+	return x == y || json_equal(x, y);
+}
+
 static bool same_value(const struct map *map, json_t *a, json_t *b)
 {
 	if (map_holds_names(map))
-		return json_equal(json_object_get(json_object_get(a, "formatted"), "value"),
-				  json_object_get(json_object_get(b, "formatted"), "value"));
-	return json_equal(json_object_get(a, "value"), json_object_get(b, "value")) &&
-	       json_equal(json_object_get(a, "values"), json_object_get(b, "values"));
+		return same_member(json_object_get(a, "formatted"), json_object_get(b, "formatted"),
+				   "value");
+	return same_member(a, b, "value") && same_member(a, b, "values");
 }
 
 /* An entry whose value is a name, with its key as bytes. */

@@ -64,17 +64,19 @@ static void fill_reason(struct result *r, const struct outcome *o)
 	}
 }
 
-void result_fill(struct result *r, const struct outcome *o)
+void result_fill(struct result *r, const struct outcome *o, const struct port *in)
 {
+	bool tx = o->verdict == XDP_TX && (!o->dropped || o->reason == DROP_TX_NO_PORT);
+	const struct port *to = tx ? in : o->to;
 	struct map *map = o->map_id ? map_by_id(o->map_id) : NULL;
 
 	r->code = o->verdict;
 	verdict_name(o->verdict, r->verdict, sizeof(r->verdict));
 	r->port[0] = r->map[0] = r->program[0] = r->reason[0] = '\0';
 	r->error = NULL;
-	if (o->to) {
-		snprintf(r->port, sizeof(r->port), "%s", o->to->name);
-		r->ifindex = o->to->ifindex;
+	if (to) {
+		snprintf(r->port, sizeof(r->port), "%s", to->name);
+		r->ifindex = to->ifindex;
 	}
 	if (map) {
 		snprintf(r->map, sizeof(r->map), "%s", map->name);
@@ -85,9 +87,10 @@ void result_fill(struct result *r, const struct outcome *o)
 		snprintf(r->program, sizeof(r->program), "%s", o->egress->po.name);
 		verdict_name(o->egress_verdict, r->egress_verdict, sizeof(r->egress_verdict));
 	}
-	if (o->error)
+	if (o->error && !tx)
 		r->error = errno_name(o->error);
-	fill_reason(r, o);
+	if (!tx)
+		fill_reason(r, o);
 	r->meta_len = o->meta_len;
 	r->bytes = o->bytes + o->meta_len;
 	r->len = o->len;

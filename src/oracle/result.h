@@ -37,7 +37,8 @@ char *verdict_name(uint32_t verdict, char *buf, size_t n);
 /* The number of "XDP_TX", "TX" or "tx"; -EINVAL. */
 int verdict_parse(const char *text);
 
-void result_fill(struct result *r, const struct outcome *outcome);
+/* in: the port that the packet came in by. A capture takes no XDP_TX: it counts as sent there all the same. */
+void result_fill(struct result *r, const struct outcome *outcome, const struct port *in);
 /* Design 10: {"n":..,"verdict":..,"to":..,"error":..,"reason":..,"bytes":..}. New reference. */
 json_t *result_json(const struct result *r);
 /* The "to" of it, or JSON null. New reference. */

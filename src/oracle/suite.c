@@ -2,6 +2,8 @@
 /* Reads suite files: the schema, by libcyaml. See suite.h. */
 #include "oracle/suite.h"
 
+#include "ctl/yaml_lines.h"
+
 #include <cyaml/cyaml.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -92,7 +94,44 @@ static void on_log(cyaml_log_t level, void *arg, const char *fmt, va_list ap)
 	if (at && !*c->where)
 		snprintf(c->where, sizeof(c->where), "%.*s", (int)strcspn(at + 7, ","), at + 7);
 	else if (!at && !*c->error && !strstr(line, "Backtrace"))
-		snprintf(c->error, sizeof(c->error), "%s", line);
+		snprintf(c->error, sizeof(c->error), "%s",
+			 !strncmp(line, "Load: ", 6) ? line + 6 : line);
+}
+
+/* libcyaml knows where the mapping of an unknown key begins, not where the key stands. */
+static uint32_t key_line(const char *path, const char *key, uint32_t from)
+{
+	struct yaml_lines *lines = NULL;
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t size = 0;
+	ssize_t len = -1;
+
+	if (file)
+		len = getdelim(&text, &size, '\0', file);
+	if (len > 0 && !yaml_lines_create(&lines, path, text, (size_t)len, NULL))
+		from = yaml_lines_key(lines, key, from);
+	yaml_lines_destroy(lines);
+	free(text);
+	if (file)
+		fclose(file);
+	return from;
+}
+
+static int load_error(const char *path, const struct complaint *c, cyaml_err_t error,
+		      struct err *err)
+{
+	static const char unknown[] = "Unexpected key: ";
+	uint32_t line = (uint32_t)strtoul(c->where, NULL, 10);
+
+	if (!line)
+		line = 1;
+	if (strncmp(c->error, unknown, sizeof(unknown) - 1))
+		return err_set(err, EINVAL, "%s:%u: %s", path, line,
+			       *c->error ? c->error : cyaml_strerror(error));
+	return err_set(err, EINVAL, "%s:%u: unknown key %s: see docs/suite.md for the keys", path,
+		       key_line(path, c->error + sizeof(unknown) - 1, line),
+		       c->error + sizeof(unknown) - 1);
 }
 
 static cyaml_config_t config(struct complaint *complaint)
@@ -148,9 +187,7 @@ int suite_load(struct suite **ret, const char *path, struct err *err)
 		return err_set(err, errno ? errno : ENOENT, "%s: %s", path,
 			       strerror(errno ? errno : ENOENT));
 	if (error != CYAML_OK)
-		return err_set(err, EINVAL, "%s:%s: %s", path,
-			       *complaint.where ? complaint.where : "1",
-			       *complaint.error ? complaint.error : cyaml_strerror(error));
+		return load_error(path, &complaint, error, err);
 	for (unsigned i = 0; i < suite->cases_count && !rc; i++)
 		rc = check_case(suite, i, path, err);
 	if (rc)

@@ -65,7 +65,7 @@ int test_run_packet(struct test_run *run, const uint8_t *bytes, uint32_t len, st
 	engine_poll_frames(engine, run->port, &frame, 1, &run->outcome);
 	events_poll(run->weir);
 	*result = (struct result){ .n = run->n, .in = run->in, .in_len = len };
-	result_fill(result, &run->outcome);
+	result_fill(result, &run->outcome, run->port);
 	return 0;
 }
 
