@@ -73,32 +73,34 @@ static int parse_number(const char *buf, uint64_t size, uint64_t flags, uint64_t
 	return used < 0 ? used : (int)(p - buf) + used;
 }
 
-/* buf, size, flags, result */
+/* buf, size, flags, result: 0 after an error. */
 HELPER(strtol)
 {
+	uint64_t value = 0;
 	bool negative;
-	uint64_t value;
 	int used = parse_number(helper_ptr(a1), a2, a3, &value, &negative);
 
 	if (used >= 0 && value > (uint64_t)INT64_MAX + negative)
 		used = -ERANGE;
 	if (used >= 0 && negative)
 		value = 0 - value;
-	if (used >= 0)
-		memcpy(helper_ptr(a4), &value, sizeof(value));
+	if (used < 0)
+		value = 0;
+	memcpy(helper_ptr(a4), &value, sizeof(value));
 	return (uint64_t)(int64_t)used;
 }
 
 HELPER(strtoul)
 {
+	uint64_t value = 0;
 	bool negative;
-	uint64_t value;
 	int used = parse_number(helper_ptr(a1), a2, a3, &value, &negative);
 
 	if (used >= 0 && negative)
 		used = -EINVAL;
-	if (used >= 0)
-		memcpy(helper_ptr(a4), &value, sizeof(value));
+	if (used < 0)
+		value = 0;
+	memcpy(helper_ptr(a4), &value, sizeof(value));
 	return (uint64_t)(int64_t)used;
 }
 
