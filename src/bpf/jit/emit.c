@@ -1,0 +1,705 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Functions, control flow and the burst loop: see emit.h. */
+#include "bpf/jit/emit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "maps/map.h"
+
+enum { PREFETCH_AHEAD = 6 };
+
+/* Values */
+
+LLVMValueRef emit_const(struct func *f, uint64_t v)
+{
+	return LLVMConstInt(f->e->i64, v, false);
+}
+
+LLVMValueRef emit_address(struct emit *e, const void *p)
+{
+	return LLVMConstIntToPtr(LLVMConstInt(e->i64, (uint64_t)(uintptr_t)p, false), e->ptr);
+}
+
+LLVMValueRef emit_load(struct func *f, LLVMTypeRef type, LLVMValueRef ptr)
+{
+	return LLVMBuildLoad2(f->e->b, type, ptr, "");
+}
+
+LLVMValueRef emit_field(struct func *f, LLVMValueRef base, size_t off)
+{
+	LLVMValueRef o = emit_const(f, off);
+
+	return LLVMBuildGEP2(f->e->b, f->e->i8, base, &o, 1, "");
+}
+
+LLVMValueRef emit_get(struct func *f, uint32_t reg)
+{
+	return emit_load(f, f->e->i64, f->reg[reg]);
+}
+
+void emit_set(struct func *f, uint32_t reg, LLVMValueRef v)
+{
+	LLVMBuildStore(f->e->b, v, f->reg[reg]);
+	LLVMBuildStore(f->e->b, LLVMConstNull(f->e->ptr), f->base[reg]);
+}
+
+void emit_set_fat(struct func *f, uint32_t reg, LLVMValueRef v, LLVMValueRef base,
+		  LLVMValueRef bound)
+{
+	LLVMBuildStore(f->e->b, v, f->reg[reg]);
+	LLVMBuildStore(f->e->b, base, f->base[reg]);
+	LLVMBuildStore(f->e->b, bound, f->bound[reg]);
+}
+
+void emit_copy_fat(struct func *f, uint32_t dst, uint32_t src)
+{
+	LLVMBuildStore(f->e->b, emit_load(f, f->e->ptr, f->base[src]), f->base[dst]);
+	LLVMBuildStore(f->e->b, emit_load(f, f->e->i64, f->bound[src]), f->bound[dst]);
+}
+
+LLVMValueRef emit_src(struct func *f, const struct insn *in)
+{
+	return in->src == INSN_IMM ? emit_const(f, (uint64_t)in->imm) : emit_get(f, in->src);
+}
+
+LLVMBasicBlockRef emit_block(struct func *f, const char *name)
+{
+	return LLVMAppendBasicBlockInContext(f->e->ctx, f->fn, name);
+}
+
+LLVMValueRef emit_call_host(struct func *f, const void *fn, LLVMTypeRef ret, LLVMValueRef *args,
+			    uint32_t n)
+{
+	LLVMTypeRef types[EMIT_ARGS];
+
+	for (uint32_t i = 0; i < n; i++)
+		types[i] = LLVMTypeOf(args[i]);
+	return LLVMBuildCall2(f->e->b, LLVMFunctionType(ret, types, n, false),
+			      emit_address(f->e, fn), args, n, "");
+}
+
+static LLVMValueRef intrinsic(struct emit *e, const char *name, LLVMTypeRef type,
+			      LLVMValueRef *args, uint32_t n)
+{
+	unsigned id = LLVMLookupIntrinsicID(name, strlen(name)), types = type != NULL;
+	LLVMValueRef fn = LLVMGetIntrinsicDeclaration(e->mod, id, &type, types);
+
+	return LLVMBuildCall2(e->b, LLVMIntrinsicGetType(e->ctx, id, &type, types), fn, args, n,
+			      "");
+}
+
+static void set_attr(struct emit *e, LLVMValueRef fn, LLVMValueRef call, const char *name)
+{
+	unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+	LLVMAttributeRef attr = LLVMCreateEnumAttribute(e->ctx, kind, 0);
+
+	if (fn)
+		LLVMAddAttributeAtIndex(fn, LLVMAttributeFunctionIndex, attr);
+	else
+		LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, attr);
+}
+
+/* Guards */
+
+void emit_guard(struct func *f, LLVMValueRef ok, enum fault_reason reason, LLVMValueRef addr,
+		LLVMValueRef size)
+{
+	LLVMBuilderRef b = f->e->b;
+	LLVMBasicBlockRef bad = emit_block(f, "bad"), good = emit_block(f, "good");
+	LLVMValueRef args[] = { emit_address(f->e, f->e->prog), f->rc,
+				emit_const(f, f->insn | (uint64_t)reason << 32), addr, size };
+	LLVMValueRef call;
+
+	LLVMBuildCondBr(b, ok, good, bad);
+	LLVMPositionBuilderAtEnd(b, bad);
+	call = emit_call_host(f, slow_fault, LLVMVoidTypeInContext(f->e->ctx), args, 5);
+	set_attr(f->e, NULL, call, "cold");
+	set_attr(f->e, NULL, call, "nomerge");
+	LLVMBuildBr(b, f->faulted);
+	LLVMPositionBuilderAtEnd(b, good);
+}
+
+void emit_require(struct func *f, LLVMValueRef ok)
+{
+	LLVMBuilderRef b = f->e->b;
+	LLVMBasicBlockRef good = emit_block(f, "went");
+
+	ok = LLVMBuildICmp(b, LLVMIntNE, ok, LLVMConstNull(LLVMTypeOf(ok)), "");
+	LLVMBuildCondBr(b, ok, good, f->faulted);
+	LLVMPositionBuilderAtEnd(b, good);
+}
+
+void emit_burn(struct func *f, uint64_t amount, bool local)
+{
+	LLVMValueRef at = local ? f->fuel : emit_field(f, f->rc, offsetof(struct run_ctx, fuel)),
+		     left;
+
+	left = LLVMBuildSub(f->e->b, emit_load(f, f->e->i64, at), emit_const(f, amount), "");
+	LLVMBuildStore(f->e->b, left, at);
+	emit_guard(f, LLVMBuildICmp(f->e->b, LLVMIntSGE, left, emit_const(f, 0), ""), FAULT_FUEL,
+		   emit_const(f, 0), emit_const(f, 0));
+}
+
+/* The packet's bounds */
+
+/* User addresses: the runtime maps nothing below 4096 or from 2^47 on. */
+static void set_range(struct emit *e, LLVMValueRef load)
+{
+	LLVMMetadataRef range[2] = {
+		LLVMValueAsMetadata(LLVMConstInt(e->i64, 4096, false)),
+		LLVMValueAsMetadata(LLVMConstInt(e->i64, UINT64_C(1) << 47, false)),
+	};
+	LLVMMetadataRef none = LLVMMDNodeInContext2(e->ctx, NULL, 0);
+	LLVMMetadataRef node = LLVMMDNodeInContext2(e->ctx, range, 2);
+
+	LLVMSetMetadata(load, LLVMGetMDKindIDInContext(e->ctx, "range", 5),
+			LLVMMetadataAsValue(e->ctx, node));
+	LLVMSetMetadata(load, LLVMGetMDKindIDInContext(e->ctx, "noundef", 7),
+			LLVMMetadataAsValue(e->ctx, none));
+}
+
+static LLVMValueRef load_bound(struct func *f, size_t off)
+{
+	LLVMValueRef v = emit_load(f, f->e->i64, emit_field(f, f->frame, off));
+
+	set_range(f->e, v);
+	return v;
+}
+
+static void assume(struct func *f, LLVMIntPredicate p, LLVMValueRef v, uint64_t limit)
+{
+	LLVMValueRef holds = LLVMBuildICmp(f->e->b, p, v, emit_const(f, limit), "");
+
+	intrinsic(f->e, "llvm.assume", NULL, &holds, 1);
+}
+
+void emit_bounds(struct func *f)
+{
+	LLVMBuilderRef b = f->e->b;
+	LLVMValueRef ptr =
+		emit_load(f, f->e->ptr, emit_field(f, f->frame, offsetof(struct frame, data)));
+	LLVMValueRef data = LLVMBuildPtrToInt(b, ptr, f->e->i64, "");
+
+	assume(f, LLVMIntUGE, data, 4096);
+	assume(f, LLVMIntULT, data, UINT64_C(1) << 47);
+	LLVMBuildStore(b, ptr, f->data_ptr);
+	LLVMBuildStore(b, data, f->data);
+	LLVMBuildStore(b, load_bound(f, offsetof(struct frame, data_end)), f->data_end);
+	LLVMBuildStore(b, load_bound(f, offsetof(struct frame, data_meta)), f->data_meta);
+}
+
+/* Instructions */
+
+/* A jump: backward ones burn as much fuel as instructions lie between. */
+static void jump_to(struct func *f, uint32_t target)
+{
+	LLVMBasicBlockRef to = f->blocks[f->e->kinds->block_of[target]];
+
+	if (target <= f->insn)
+		emit_burn(f, f->insn - target + 1, f->fuel != NULL);
+	LLVMBuildBr(f->e->b, to);
+}
+
+static void cond_jump(struct func *f, const struct insn *in)
+{
+	LLVMBasicBlockRef taken = emit_block(f, "jump");
+	LLVMBasicBlockRef next = f->blocks[f->e->kinds->block_of[f->insn + 1]];
+
+	LLVMBuildCondBr(f->e->b, emit_condition(f, in), taken, next);
+	LLVMPositionBuilderAtEnd(f->e->b, taken);
+	jump_to(f, (uint32_t)in->off);
+}
+
+static void leave(struct func *f)
+{
+	LLVMBuilderRef b = f->e->b;
+	LLVMValueRef out = LLVMConstNull(f->e->result);
+
+	out = LLVMBuildInsertValue(b, out, emit_get(f, 0), 0, "");
+	out = LLVMBuildInsertValue(b, out, emit_load(f, f->e->ptr, f->base[0]), 1, "");
+	out = LLVMBuildInsertValue(b, out, emit_load(f, f->e->i64, f->bound[0]), 2, "");
+	LLVMBuildRet(b, out);
+}
+
+static void instruction(struct func *f, const struct insn *in)
+{
+	if (emit_alu(f, in))
+		return;
+	switch (in->op) {
+	case OP_NOP:
+		break;
+	case OP_JA:
+		jump_to(f, (uint32_t)in->off);
+		break;
+	case OP_EXIT:
+		leave(f);
+		break;
+	case OP_CALL:
+		emit_sub_call(f, in);
+		break;
+	case OP_CALL_HELPER:
+		emit_helper(f, in);
+		break;
+	case OP_TAIL_CALL:
+		emit_tail_call(f);
+		break;
+	case OP_LDX:
+	case OP_LDXS:
+		emit_ldx(f, in);
+		break;
+	case OP_ST:
+		emit_st(f, in);
+		break;
+	case OP_LD_IMM:
+	case OP_LD_FUNC:
+		emit_set(f, in->dst, emit_const(f, (uint64_t)in->imm));
+		break;
+	case OP_LD_MAP:
+		emit_set(f, in->dst, emit_const(f, (uint64_t)(uintptr_t)in->ptr));
+		break;
+	case OP_LD_MAP_VALUE:
+		emit_set(f, in->dst, emit_const(f, (uint64_t)in->imm));
+		break;
+	default:
+		if (insn_is_cond_jump(in))
+			cond_jump(f, in);
+		else
+			emit_atomic(f, in);
+	}
+}
+
+/* Global data: base and bound of a constant address. */
+static void set_global(struct func *f, const struct insn *in)
+{
+	const struct kind *k = &f->st.reg[in->dst];
+	uint64_t bound;
+
+	if (in->op != OP_LD_MAP_VALUE || k->bits != KIND_VALUE || !k->map)
+		return;
+	bound = k->map->value_size | (k->map->area.read_only ? EMIT_READ_ONLY : 0);
+	LLVMBuildStore(f->e->b, emit_address(f->e, k->map->area.base), f->base[in->dst]);
+	LLVMBuildStore(f->e->b, emit_const(f, bound), f->bound[in->dst]);
+}
+
+static void basic_block(struct func *f, uint32_t index)
+{
+	struct kinds *k = f->e->kinds;
+	const struct kind_block *block = &k->blocks[index];
+	const struct prog *prog = f->e->prog;
+
+	LLVMPositionBuilderAtEnd(f->e->b, f->blocks[index]);
+	f->st = block->in;
+	for (uint32_t i = block->start; i < block->end; i++) {
+		f->insn = i;
+		instruction(f, &prog->insns[i]);
+		kinds_step(k, f->sub, i, &f->st);
+		set_global(f, &prog->insns[i]);
+	}
+	if (LLVMGetBasicBlockTerminator(LLVMGetInsertBlock(f->e->b)))
+		return;
+	if (block->end < prog->subprogs[f->sub].end)
+		LLVMBuildBr(f->e->b, f->blocks[k->block_of[block->end]]);
+	else
+		emit_guard(f, LLVMConstInt(f->e->i1, 0, false), FAULT_BAD_CALL, emit_const(f, 0),
+			   emit_const(f, 0)),
+			LLVMBuildUnreachable(f->e->b);
+}
+
+/* Functions */
+
+static LLVMValueRef variable(struct func *f, LLVMTypeRef type)
+{
+	return LLVMBuildAlloca(f->e->b, type, "");
+}
+
+static void make_slots(struct func *f)
+{
+	for (uint32_t i = 0; i < KIND_SLOTS; i++) {
+		if (f->ks->low > (int32_t)(8 * i + 8) - RUN_STACK_SIZE - 1)
+			continue;
+		f->slot_base[i] = variable(f, f->e->ptr);
+		f->slot_bound[i] = variable(f, f->e->i64);
+		LLVMBuildStore(f->e->b, LLVMConstNull(f->e->ptr), f->slot_base[i]);
+		if (f->ks->exposed || f->ks->shared[i])
+			continue;
+		f->slot[i] = variable(f, f->e->i64);
+		LLVMBuildStore(f->e->b, emit_const(f, 0), f->slot[i]);
+	}
+}
+
+/* The frame: zeroed, as the interpreter's is not promised to be, so that no run sees another's data. */
+static void make_stack(struct func *f)
+{
+	LLVMBuilderRef b = f->e->b;
+	LLVMValueRef off;
+
+	if (f->ks->exposed) {
+		f->stack = emit_load(f, f->e->ptr,
+				     emit_field(f, f->rc, offsetof(struct run_ctx, stack)));
+		off = LLVMBuildMul(b, LLVMBuildZExt(b, f->depth, f->e->i64, ""),
+				   emit_const(f, RUN_STACK_SIZE), "");
+		f->stack = LLVMBuildGEP2(b, f->e->i8, f->stack, &off, 1, "");
+	} else {
+		f->stack = variable(f, LLVMArrayType2(f->e->i8, RUN_STACK_SIZE));
+		LLVMSetAlignment(f->stack, 16);
+	}
+	if (f->ks->low)
+		LLVMBuildMemSet(b, emit_frame_ptr(f, f->ks->low), LLVMConstInt(f->e->i8, 0, false),
+				emit_const(f, (uint64_t)-f->ks->low), 1);
+}
+
+static void make_registers(struct func *f)
+{
+	LLVMBuilderRef b = f->e->b;
+
+	for (uint32_t r = 0; r < KIND_REGS; r++) {
+		f->reg[r] = variable(f, f->e->i64);
+		f->base[r] = variable(f, f->e->ptr);
+		f->bound[r] = variable(f, f->e->i64);
+		emit_set(f, r, emit_const(f, 0));
+	}
+	for (uint32_t i = 0; i < HELPER_ARGS; i++)
+		emit_set_fat(f, 1 + i, LLVMGetParam(f->fn, 3 + 3 * i),
+			     LLVMGetParam(f->fn, 4 + 3 * i), LLVMGetParam(f->fn, 5 + 3 * i));
+	f->data_ptr = variable(f, f->e->ptr);
+	f->data = variable(f, f->e->i64);
+	f->data_end = variable(f, f->e->i64);
+	f->data_meta = variable(f, f->e->i64);
+	f->count = variable(f, f->e->i64);
+	f->scratch = variable(f, LLVMArrayType2(f->e->i64, HELPER_ARGS + 1));
+	if (!f->sub && f->ks->loops) {
+		/* The main program's loops have a tank of their own, of a constant size. */
+		f->fuel = variable(f, f->e->i64);
+		LLVMBuildStore(b, emit_const(f, RUN_FUEL), f->fuel);
+	}
+}
+
+static void prologue(struct func *f)
+{
+	LLVMBuilderRef b = f->e->b;
+	LLVMValueRef top;
+
+	f->rc = LLVMGetParam(f->fn, 0);
+	f->frame = LLVMGetParam(f->fn, 1);
+	f->depth = LLVMGetParam(f->fn, 2);
+	f->entry = emit_block(f, "entry");
+	f->faulted = emit_block(f, "faulted");
+	LLVMPositionBuilderAtEnd(b, f->faulted);
+	LLVMBuildRet(b, LLVMBuildInsertValue(b, LLVMConstNull(f->e->result),
+					     LLVMConstInt(f->e->i1, 1, false), 3, ""));
+	LLVMPositionBuilderAtEnd(b, f->entry);
+	make_registers(f);
+	make_slots(f);
+	make_stack(f);
+	top = LLVMBuildPtrToInt(b, f->stack, f->e->i64, "");
+	emit_set_fat(f, 10, LLVMBuildAdd(b, top, emit_const(f, RUN_STACK_SIZE), ""), f->stack,
+		     emit_const(f, RUN_STACK_SIZE));
+	emit_bounds(f);
+}
+
+static int subprogram(struct emit *e, uint32_t sub)
+{
+	const struct kind_sub *ks = &e->kinds->subs[sub];
+	struct func f = { .e = e, .sub = sub, .ks = ks, .fn = e->subs[sub] };
+
+	f.blocks = calloc(e->kinds->n_blocks, sizeof(LLVMBasicBlockRef));
+	if (!f.blocks)
+		return -ENOMEM;
+	prologue(&f);
+	for (uint32_t i = ks->first_block; i < ks->end_block; i++)
+		f.blocks[i] = emit_block(&f, "");
+	LLVMBuildBr(e->b, f.blocks[ks->first_block]);
+	for (uint32_t i = ks->first_block; i < ks->end_block; i++) {
+		if (e->kinds->blocks[i].reached) {
+			basic_block(&f, i);
+			continue;
+		}
+		LLVMPositionBuilderAtEnd(e->b, f.blocks[i]);
+		LLVMBuildUnreachable(e->b);
+	}
+	free(f.blocks);
+	return 0;
+}
+
+/* A subprogram as a jit_callback. */
+static void callback(struct emit *e, uint32_t sub)
+{
+	LLVMTypeRef types[] = { e->ptr, e->ptr, e->i32, e->ptr, e->ptr };
+	struct func f = { .e = e };
+	LLVMValueRef args[EMIT_ARGS], r, ok;
+	char name[32];
+
+	snprintf(name, sizeof(name), "callback_%u", sub);
+	f.fn = LLVMAddFunction(e->mod, name, LLVMFunctionType(e->i32, types, 5, false));
+	set_attr(e, f.fn, NULL, "nounwind");
+	LLVMPositionBuilderAtEnd(e->b, emit_block(&f, ""));
+	for (uint32_t i = 0; i < 3; i++)
+		args[i] = LLVMGetParam(f.fn, i);
+	for (uint32_t i = 0; i < HELPER_ARGS; i++) {
+		args[3 + 3 * i] =
+			i < 4 ? emit_load(&f, e->i64, emit_field(&f, LLVMGetParam(f.fn, 3), 8 * i))
+			      : emit_const(&f, 0);
+		args[4 + 3 * i] = LLVMConstNull(e->ptr);
+		args[5 + 3 * i] = emit_const(&f, 0);
+	}
+	r = LLVMBuildCall2(e->b, e->sub_type, e->subs[sub], args, EMIT_ARGS, "");
+	LLVMBuildStore(e->b, LLVMBuildExtractValue(e->b, r, 0, ""), LLVMGetParam(f.fn, 4));
+	ok = LLVMBuildNot(e->b, LLVMBuildExtractValue(e->b, r, 3, ""), "");
+	LLVMBuildRet(e->b, LLVMBuildZExt(e->b, ok, e->i32, ""));
+}
+
+/* The burst */
+
+struct burst {
+	struct func f; /* rc, fn */
+	LLVMValueRef frames, n, verdicts, fresh, depth;
+};
+
+static void store_field(struct burst *u, size_t off, LLVMValueRef v)
+{
+	LLVMBuildStore(u->f.e->b, v, emit_field(&u->f, u->f.rc, off));
+}
+
+/* prog_run_begin, of which only what this program can change is done for each frame. */
+static void begin_burst(struct burst *u)
+{
+	struct emit *e = u->f.e;
+	LLVMValueRef zero = LLVMConstInt(e->i32, 0, false);
+
+	u->depth = emit_load(&u->f, e->i32,
+			     emit_field(&u->f, u->f.rc, offsetof(struct run_ctx, call_depth)));
+	u->depth = LLVMBuildSelect(e->b, u->fresh, zero, u->depth, "");
+	store_field(u, offsetof(struct run_ctx, prog), emit_address(e, e->prog));
+	store_field(u, offsetof(struct run_ctx, call_depth), u->depth);
+	store_field(u, offsetof(struct run_ctx, fault) + offsetof(struct fault, reason), zero);
+}
+
+/* Field := v, but not when the run goes on in this program. */
+static void reset_field(struct burst *u, size_t off, LLVMTypeRef type, uint64_t v)
+{
+	LLVMValueRef old = emit_load(&u->f, type, emit_field(&u->f, u->f.rc, off));
+
+	store_field(u, off,
+		    LLVMBuildSelect(u->f.e->b, u->fresh, LLVMConstInt(type, v, false), old, ""));
+}
+
+static bool any_sub(const struct emit *e, bool (*has)(const struct kind_sub *s))
+{
+	for (uint32_t i = 0; i < e->prog->n_subprogs; i++)
+		if (has(&e->kinds->subs[i]))
+			return true;
+	return false;
+}
+
+static bool sub_tail_calls(const struct kind_sub *s)
+{
+	return s->tail_calls;
+}
+
+static bool sub_burns(const struct kind_sub *s)
+{
+	return s->loops || s->calls || s->tail_calls;
+}
+
+static void begin_run(struct burst *u)
+{
+	struct emit *e = u->f.e;
+
+	store_field(u, offsetof(struct run_ctx, frame), u->f.frame);
+	if (any_sub(e, sub_tail_calls))
+		reset_field(u, offsetof(struct run_ctx, tail_calls), e->i32, 0);
+	if (any_sub(e, sub_burns))
+		reset_field(u, offsetof(struct run_ctx, fuel), e->i64, RUN_FUEL);
+	if (e->lends)
+		reset_field(u, offsetof(struct run_ctx, n_lent), e->i32, 0);
+}
+
+static void prefetch(struct burst *u, LLVMValueRef i)
+{
+	struct emit *e = u->f.e;
+	LLVMValueRef ahead = LLVMBuildAdd(e->b, i, emit_const(&u->f, PREFETCH_AHEAD), ""), in,
+		     frame;
+	LLVMValueRef args[4];
+
+	in = LLVMBuildICmp(e->b, LLVMIntULT, ahead, u->n, "");
+	ahead = LLVMBuildSelect(e->b, in, ahead, i, "");
+	frame = emit_load(&u->f, e->ptr, LLVMBuildGEP2(e->b, e->ptr, u->frames, &ahead, 1, ""));
+	args[0] = emit_load(&u->f, e->ptr, emit_field(&u->f, frame, offsetof(struct frame, data)));
+	args[1] = LLVMConstInt(e->i32, 0, false);
+	args[2] = LLVMConstInt(e->i32, 3, false);
+	args[3] = LLVMConstInt(e->i32, 1, false);
+	intrinsic(e, "llvm.prefetch", e->ptr, args, 4);
+}
+
+static LLVMValueRef run_main(struct burst *u)
+{
+	struct emit *e = u->f.e;
+	LLVMValueRef args[EMIT_ARGS] = { u->f.rc, u->f.frame, u->depth }, call;
+
+	for (uint32_t a = 0; a < HELPER_ARGS; a++) {
+		args[3 + 3 * a] =
+			a ? emit_const(&u->f, 0) : LLVMBuildPtrToInt(e->b, u->f.frame, e->i64, "");
+		args[4 + 3 * a] = LLVMConstNull(e->ptr);
+		args[5 + 3 * a] = emit_const(&u->f, 0);
+	}
+	call = LLVMBuildCall2(e->b, e->sub_type, e->subs[0], args, EMIT_ARGS, "");
+	set_attr(e, NULL, call, "alwaysinline");
+	return call;
+}
+
+/* prog_run_end, for programs that may leave something behind. */
+static void end_run(struct burst *u)
+{
+	struct emit *e = u->f.e;
+	LLVMBasicBlockRef clean, done;
+	LLVMValueRef held, lock, any;
+
+	if (!e->leaves)
+		return;
+	clean = emit_block(&u->f, "clean");
+	done = emit_block(&u->f, "cleaned");
+	held = emit_load(&u->f, e->i32,
+			 emit_field(&u->f, u->f.rc, offsetof(struct run_ctx, n_reservations)));
+	lock = emit_load(&u->f, e->ptr,
+			 emit_field(&u->f, u->f.rc, offsetof(struct run_ctx, spin_lock)));
+	any = LLVMBuildOr(e->b, LLVMBuildIsNotNull(e->b, held, ""),
+			  LLVMBuildIsNotNull(e->b, lock, ""), "");
+	any = LLVMBuildAnd(e->b, any, u->fresh, "");
+	LLVMBuildCondBr(e->b, any, clean, done);
+	LLVMPositionBuilderAtEnd(e->b, clean);
+	emit_call_host(&u->f, e->host->run_clean, LLVMVoidTypeInContext(e->ctx), &u->f.rc, 1);
+	LLVMBuildBr(e->b, done);
+	LLVMPositionBuilderAtEnd(e->b, done);
+}
+
+/* A run that faulted is XDP_ABORTED; the next one of the burst starts with no fault. */
+static LLVMValueRef verdict_of(struct burst *u, LLVMValueRef result, LLVMValueRef last)
+{
+	struct emit *e = u->f.e;
+	LLVMBasicBlockRef from, faulted = emit_block(&u->f, "aborted"),
+				done = emit_block(&u->f, "verdict");
+	LLVMValueRef zero = LLVMConstInt(e->i32, 0, false), v, phi, old, at;
+
+	v = LLVMBuildTrunc(e->b, LLVMBuildExtractValue(e->b, result, 0, ""), e->i32, "");
+	from = LLVMGetInsertBlock(e->b);
+	LLVMBuildCondBr(e->b, LLVMBuildExtractValue(e->b, result, 3, ""), faulted, done);
+	LLVMPositionBuilderAtEnd(e->b, faulted);
+	at = emit_field(&u->f, u->f.rc,
+			offsetof(struct run_ctx, fault) + offsetof(struct fault, reason));
+	old = emit_load(&u->f, e->i32, at);
+	LLVMBuildStore(e->b, LLVMBuildSelect(e->b, last, old, zero, ""), at);
+	LLVMBuildBr(e->b, done);
+	LLVMPositionBuilderAtEnd(e->b, done);
+	phi = LLVMBuildPhi(e->b, e->i32, "");
+	LLVMAddIncoming(phi, &v, &from, 1);
+	LLVMAddIncoming(phi, &zero, &faulted, 1);
+	return phi;
+}
+
+static void burst_loop(struct burst *u)
+{
+	struct emit *e = u->f.e;
+	LLVMBasicBlockRef entry = LLVMGetInsertBlock(e->b), body = emit_block(&u->f, "run"), from;
+	LLVMBasicBlockRef done = emit_block(&u->f, "done");
+	LLVMValueRef zero = emit_const(&u->f, 0), i, next, last, verdict;
+
+	LLVMBuildCondBr(e->b, LLVMBuildICmp(e->b, LLVMIntEQ, u->n, zero, ""), done, body);
+	LLVMPositionBuilderAtEnd(e->b, body);
+	i = LLVMBuildPhi(e->b, e->i64, "");
+	u->f.frame = emit_load(&u->f, e->ptr, LLVMBuildGEP2(e->b, e->ptr, u->frames, &i, 1, ""));
+	prefetch(u, i);
+	begin_run(u);
+	next = LLVMBuildAdd(e->b, i, emit_const(&u->f, 1), "");
+	last = LLVMBuildICmp(e->b, LLVMIntEQ, next, u->n, "");
+	verdict = verdict_of(u, run_main(u), last);
+	LLVMBuildStore(e->b, verdict, LLVMBuildGEP2(e->b, e->i32, u->verdicts, &i, 1, ""));
+	end_run(u);
+	from = LLVMGetInsertBlock(e->b);
+	LLVMBuildCondBr(e->b, last, done, body);
+	LLVMAddIncoming(i, &zero, &entry, 1);
+	LLVMAddIncoming(i, &next, &from, 1);
+	LLVMPositionBuilderAtEnd(e->b, done);
+	LLVMBuildRetVoid(e->b);
+}
+
+/* void burst(prog, rc, frames, n, verdicts): a prog_run_many, and with EMIT_CONTINUE in n a tail call's target. */
+static void burst(struct emit *e)
+{
+	LLVMTypeRef types[] = { e->ptr, e->ptr, e->ptr, e->i32, e->ptr };
+	struct burst u = { .f = { .e = e } };
+	LLVMValueRef n;
+
+	u.f.fn = LLVMAddFunction(e->mod, "burst",
+				 LLVMFunctionType(LLVMVoidTypeInContext(e->ctx), types, 5, false));
+	set_attr(e, u.f.fn, NULL, "nounwind");
+	LLVMPositionBuilderAtEnd(e->b, emit_block(&u.f, ""));
+	u.f.rc = LLVMGetParam(u.f.fn, 1);
+	u.frames = LLVMGetParam(u.f.fn, 2);
+	n = LLVMGetParam(u.f.fn, 3);
+	u.verdicts = LLVMGetParam(u.f.fn, 4);
+	u.fresh = LLVMBuildICmp(e->b, LLVMIntSGE, n, LLVMConstInt(e->i32, 0, false), "");
+	n = LLVMBuildAnd(e->b, n, LLVMConstInt(e->i32, INT32_MAX, false), "");
+	u.n = LLVMBuildZExt(e->b, n, e->i64, "");
+	begin_burst(&u);
+	burst_loop(&u);
+}
+
+static void declare(struct emit *e)
+{
+	LLVMTypeRef args[EMIT_ARGS] = { e->ptr, e->ptr, e->i32 };
+	LLVMTypeRef result[] = { e->i64, e->ptr, e->i64, e->i1 };
+	char name[32];
+
+	for (uint32_t i = 0; i < HELPER_ARGS; i++) {
+		args[3 + 3 * i] = args[5 + 3 * i] = e->i64;
+		args[4 + 3 * i] = e->ptr;
+	}
+	e->result = LLVMStructTypeInContext(e->ctx, result, 4, false);
+	e->sub_type = LLVMFunctionType(e->result, args, EMIT_ARGS, false);
+	for (uint32_t i = 0; i < e->prog->n_subprogs; i++) {
+		snprintf(name, sizeof(name), "sub_%u", i);
+		e->subs[i] = LLVMAddFunction(e->mod, name, e->sub_type);
+		LLVMSetLinkage(e->subs[i], LLVMInternalLinkage);
+		set_attr(e, e->subs[i], NULL, "nounwind");
+	}
+}
+
+static void note_helpers(struct emit *e)
+{
+	for (uint32_t i = 0; i < e->prog->n_insns; i++) {
+		const struct insn *in = &e->prog->insns[i];
+		const struct helper *h = in->ptr;
+
+		e->leaves |= in->op == OP_TAIL_CALL;
+		e->lends |= in->op == OP_TAIL_CALL;
+		if (in->op != OP_CALL_HELPER)
+			continue;
+		e->lends |= h->ret == RET_MAP_VALUE;
+		e->leaves |= h->id == BPF_FUNC_spin_lock || h->ret == RET_MEM || !h->id;
+	}
+}
+
+int emit_program(struct emit *e, struct err *err)
+{
+	int rc = 0;
+
+	note_helpers(e);
+	declare(e);
+	for (uint32_t i = 0; i < e->prog->n_subprogs && !rc; i++)
+		rc = subprogram(e, i);
+	if (rc)
+		return err_set(err, ENOMEM, "out of memory");
+	for (uint32_t i = 0; i < e->prog->n_insns; i++) {
+		uint32_t sub = UINT32_MAX;
+
+		if (e->prog->insns[i].op == OP_LD_FUNC)
+			sub = kinds_sub_at(e->prog, (uint32_t)e->prog->insns[i].off);
+		if (sub != UINT32_MAX && !e->callbacks[sub]) {
+			callback(e, sub);
+			e->callbacks[sub] = true;
+		}
+	}
+	burst(e);
+	return 0;
+}
