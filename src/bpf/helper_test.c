@@ -325,7 +325,7 @@ static void bad_arguments(void **state)
 	assert_int_equal(rc.fault.reason, FAULT_BAD_HELPER_ARG);
 	RUN(MOVR(6, 1), MOV(2, 0), MOVR(3, 10), ADD(3, -8), MOV(4, 0), CALL(xdp_load_bytes), EXIT);
 	assert_int_equal(rc.fault.reason, FAULT_BAD_HELPER_ARG);
-	RUN(MOV(2, 0), MOVR(3, 10), ADD(3, -8), MOV(4, 9), CALL(xdp_load_bytes), EXIT);
+	RUN(MOV(2, 0), MOVR(3, 10), ADD(3, -516), MOV(4, 9), CALL(xdp_load_bytes), EXIT);
 	assert_int_equal(rc.fault.reason, FAULT_BAD_ACCESS);
 	map_put(map);
 	map_put(ring);
