@@ -11,8 +11,7 @@
 #include "maps/map.h"
 
 enum {
-	INFO_SIZE_MAX = 4096,	   /* as for attr: a page */
-	DEVMAP_STORED_FLAG = 0x80, /* BPF_F_RDONLY_PROG: devmaps are read-only for programs */
+	INFO_SIZE_MAX = 4096, /* as for attr: a page */
 };
 
 /* Copies the known part of an info to the caller and says how much that was. */
@@ -68,8 +67,6 @@ static int map_info(const struct map *map, union bpf_attr *attr)
 		.btf_value_type_id = map->btf_value_type,
 		.map_extra = map->extra,
 	};
-	if (map->type == BPF_MAP_TYPE_DEVMAP || map->type == BPF_MAP_TYPE_DEVMAP_HASH)
-		info.map_flags |= DEVMAP_STORED_FLAG;
 	put_name(info.name, map->name);
 	put_info(attr, &info, sizeof(info));
 	return 0;
