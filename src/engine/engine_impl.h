@@ -176,10 +176,10 @@ static inline void worker_drop(struct worker *w, const struct wired *port, struc
 }
 
 /* Puts a frame on its way to a port, by way of the egress program unless that is NULL. */
-static inline void bulkq_enqueue(struct worker *w, struct wired *to, struct frame *f,
+static inline void bulkq_enqueue(struct worker *w, uint32_t port_id, struct frame *f,
 				 const struct prog *egress)
 {
-	struct bulkq *q = &w->queues[to->id];
+	struct bulkq *q = &w->queues[port_id];
 
 	if (q->n == ENGINE_BULK)
 		bulkq_send(w, q);
@@ -188,7 +188,8 @@ static inline void bulkq_enqueue(struct worker *w, struct wired *to, struct fram
 		q->next = w->pending;
 		w->pending = q;
 	}
-	q->any_egress |= egress != NULL;
+	if (egress)
+		q->any_egress = true;
 	q->frames[q->n] = f;
 	q->egress[q->n++] = egress;
 }
