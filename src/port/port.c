@@ -24,6 +24,7 @@ static const struct driver drivers[] = {
 	{ &pcap_ops, "a capture file", { NULL } },
 	{ &tap_ops, "the tap's name", { NULL } },
 	{ &packet_ops, "an interface", { NULL } },
+	{ &xdp_ops, "an interface", { "queues", "queue", "mode", "bind", "host", "force" } },
 };
 
 enum { N_DRIVERS = sizeof(drivers) / sizeof(drivers[0]) };
@@ -251,6 +252,8 @@ int port_spec_parse(struct port_spec *ret, const char *text, struct err *err)
 			return err_set(err, EINVAL, "port %s: %s: write %s:ARGUMENT, %s", text,
 				       too_long ? "the argument is too long" : "no argument",
 				       spec.kind, d->arg);
+	} else if (rest && text[kind_len] == ':' && *rest == ',') {
+		rest++; /* "mem:,len=64": the empty argument written out */
 	}
 	rc = keys_parse(&spec, rest, err);
 	if (rc)
