@@ -16,9 +16,10 @@
 
 enum { KINDS_MAX = 64, RATE_NS = 300000000 };
 
-/* xdp-filter as Debian packages it, told to drop UDP to port 53: the word is the flags "destination" and "UDP". */
-#define FILTER	     "/usr/lib/x86_64-linux-gnu/bpf/xdpfilt_dny_udp.o"
-#define FILTER_STATE "filter_ports[53]=0x0a"
+/* xdp-filter as Debian packages it, told to drop UDP to port 53: its keys are ports in network order, and the value is the
+ * flags "destination" and "UDP". */
+#define FILTER	     "/usr/lib/x86_64-linux-gnu/bpf/xdpfilt_alw_udp.o"
+#define FILTER_STATE "filter_ports[0x3500]=0x0a"
 
 struct kind {
 	const char *name;

@@ -15,7 +15,10 @@
 #include <string.h>
 #include <sys/mount.h>
 
-enum { MESSAGE_BYTES = 4096 };
+enum {
+	MESSAGE_BYTES = 4096,
+	FAR_IFINDEX = 1 << 20, /* far ends are numbered from here, out of the way of ports */
+};
 
 /* Sends one request and waits for its acknowledgement: 0 or -errno. */
 static int talk(struct nlmsghdr *nlh)
@@ -71,6 +74,7 @@ static int add_veth(const struct kernel_if *kif, const char *name, const char *p
 	char buf[MESSAGE_BYTES];
 	struct nlmsghdr *nlh = (struct nlmsghdr *)buf;
 	struct nlattr *info, *data, *far;
+	struct ifinfomsg *far_ifi;
 
 	link_message(buf, NLM_F_CREATE | NLM_F_EXCL, kif->ifindex);
 	mnl_attr_put_strz(nlh, IFLA_IFNAME, name);
@@ -79,8 +83,10 @@ static int add_veth(const struct kernel_if *kif, const char *name, const char *p
 	mnl_attr_put_strz(nlh, IFLA_INFO_KIND, "veth");
 	data = mnl_attr_nest_start(nlh, IFLA_INFO_DATA);
 	far = mnl_attr_nest_start(nlh, VETH_INFO_PEER);
-	memset(mnl_nlmsg_get_payload_tail(nlh), 0, sizeof(struct ifinfomsg));
-	nlh->nlmsg_len += MNL_ALIGN(sizeof(struct ifinfomsg));
+	far_ifi = mnl_nlmsg_get_payload_tail(nlh);
+	memset(far_ifi, 0, sizeof(*far_ifi));
+	far_ifi->ifi_index = (int)(FAR_IFINDEX + kif->ifindex);
+	nlh->nlmsg_len += MNL_ALIGN(sizeof(*far_ifi));
 	mnl_attr_put_strz(nlh, IFLA_IFNAME, peer);
 	mnl_attr_nest_end(nlh, far);
 	mnl_attr_nest_end(nlh, data);

@@ -8,15 +8,15 @@
 #
 #   1. forward.o sends what comes in by one port out by the other: ping loses nothing, iperf3 moves 200 MB over TCP and both
 #      ends count the same bytes.
-#   2. xdpfilt_dny_udp.o passes; PASS goes up to the host through weir's taps, which a bridge in W joins. `weir map set`
-#      puts UDP port 7777 into its map: that port stops, the rest flows.
+#   2. xdpfilt_alw_udp.o passes by default; PASS goes up to the host through weir's taps, which a bridge in W joins. `weir map set`
+#      puts UDP port 7777 (0x611e in network order) into its map: that port stops, the rest flows.
 #
 #   traffic_test.sh WEIR FORWARD.o KIND       KIND: xdp (AF_XDP) or packet (AF_PACKET)
 #
 # Exit 77: not root, or a tool is missing. V=1 shows what is done.
 set -u
 weir=$1 forward=$2 kind=$3
-filter=/usr/lib/x86_64-linux-gnu/bpf/xdpfilt_dny_udp.o
+filter=/usr/lib/x86_64-linux-gnu/bpf/xdpfilt_alw_udp.o
 
 skip() {
 	echo "SKIP: $1"
@@ -169,7 +169,7 @@ in_w ip link set br0 up
 until_true 10 in_a ping -q -c 1 -W 1 10.77.0.2
 check "filter: ping loses nothing" ping_all
 check "filter: UDP to 7777 arrives before it is in the map" udp_arrives 7777
-check "filter: weir map set" in_w "$weir" map set filter_ports 7777 0x0a --control "$dir/control"
+check "filter: weir map set" in_w "$weir" map set filter_ports 0x611e 0x0a --control "$dir/control"
 check "filter: UDP to 7777 is stopped" eval '! udp_arrives 7777'
 check "filter: UDP to 7778 arrives" udp_arrives 7778
 check "filter: ping still loses nothing" ping_all
