@@ -109,6 +109,8 @@ HELPER(probe_read_kernel)
 {
 	uint32_t size = (uint32_t)a2;
 
+	if (!size)
+		return 0;
 	if (region_check(rc, rc->frame, a3, size, false)) {
 		memset(helper_ptr(a1), 0, size);
 		return helper_error(EFAULT);
