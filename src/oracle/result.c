@@ -163,7 +163,7 @@ static void print_places(const uint8_t *a, const uint8_t *b, uint32_t len, const
 			i++;
 			continue;
 		}
-		for (end = last = i; end < len && end - last <= DIFF_GAP; end++)
+		for (end = last = i; end < len && end - last <= DIFF_GAP + 1; end++)
 			if (a[end] != b[end])
 				last = end;
 		print_place(i, a + i, last + 1 - i, b + i, last + 1 - i, indent, out);

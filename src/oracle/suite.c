@@ -188,6 +188,8 @@ int suite_load(struct suite **ret, const char *path, struct err *err)
 			       strerror(errno ? errno : ENOENT));
 	if (error != CYAML_OK)
 		return load_error(path, &complaint, error, err);
+	if (!suite)
+		return err_set(err, EINVAL, "%s:1: the file is empty: expected cases: [...]", path);
 	for (unsigned i = 0; i < suite->cases_count && !rc; i++)
 		rc = check_case(suite, i, path, err);
 	if (rc)

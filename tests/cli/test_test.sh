@@ -24,8 +24,9 @@ check() {
 	fi
 }
 
+# The engines are compared elsewhere: here, most runs interpret, since opening LLVM takes longer than the test.
 own() {
-	"$weir" test "$objects/verdicts.o" --in sample "$@"
+	"$weir" test "$objects/verdicts.o" --engine interp --in sample "$@"
 }
 
 # --- misuse ---------------------------------------------------------------------------------------
@@ -37,7 +38,7 @@ check "unknown format" 2 'tap or junit' "$weir" test -c x.yaml --format xml
 
 # --- packaged objects ---------------------------------------------------------------------------
 check "xdp_drop" 0 '^28 packets: XDP_DROP 28$' "$weir" test /usr/libexec/xdp-tools/xdp_drop.o --in sample
-check "xdp_pass" 0 '^28 packets: XDP_PASS 28$' "$weir" test /usr/libexec/xdp-tools/xdp_pass.o --in sample
+check "xdp_pass" 0 '^28 packets: XDP_PASS 28$' "$weir" test /usr/libexec/xdp-tools/xdp_pass.o --engine interp --in sample
 
 # B7.02: the verdict table of xdp-filter's objects. Ports are keys in network order; flags: 2 destination, 4 TCP, 8 UDP.
 # Rows: alw lets pass what is not listed, dny drops it. The objects do not look at the fragment offset: the payload of a
@@ -65,9 +66,10 @@ table() { # OBJECT TCP8080 TCP8081 UDP8080 ARP FRAGMENT
 	table alw_tcp DROP PASS PASS PASS DROP
 	table dny_tcp PASS DROP DROP DROP PASS
 } >b702.yaml
-check "B7.02 verdict table" 0 '^ok 2 - dny_tcp' "$weir" test -c b702.yaml
+check "B7.02 verdict table" 0 '^ok 2 - dny_tcp' "$weir" test -c b702.yaml --engine interp
+check "B7.02 verdict table, default engine" 0 '^ok 2 - dny_tcp' "$weir" test -c b702.yaml
 check "B7.02 a wrong table fails" 1 '^not ok 1 - alw_tcp' \
-	"$weir" test -c <(sed 's/verdict: DROP, bytes: same, port: none/verdict: TX/' b702.yaml)
+	"$weir" test --engine interp -c <(sed 's/verdict: DROP, bytes: same, port: none/verdict: TX/' b702.yaml)
 
 if [ ! -e "$objects/verdicts.o" ]; then
 	echo "no clang: the tests with own objects are left out"
@@ -103,7 +105,12 @@ check "tail call" 0 '^28 packets: XDP_PASS 28' own -p jump --map 'jumps[1]=count
 check "XDP_TX" 0 'XDP_TX -> in \(ifindex 1\)' own -p encap
 check "put in" 0 'at 0: nothing -> 77 65 69 72' own -p encap
 check "fault" 0 'XDP_ABORTED: program overrun, .*packet offset 2000.*overrun.bpf.c:13' \
+	"$weir" test "$objects/overrun.o" --engine interp --in sample
+check "fault, default engine" 0 'XDP_ABORTED: program overrun, .*packet offset 2000.*overrun.bpf.c:13' \
 	"$weir" test "$objects/overrun.o" --in sample
+check "egress program, default engine" 0 'by tx_port\[0\], egress program egress_swap: XDP_PASS' \
+	"$weir" test "$objects/verdicts.o" --in sample -p redirect_map --port out1=null \
+	--map 'tx_port[0]={ifindex: out1, bpf_prog: egress_swap}'
 
 # --- comparisons ----------------------------------------------------------------------------------
 own -p encap -q --out encap.pcap --json >encap.json 2>/dev/null
@@ -171,20 +178,20 @@ cat >suite.yaml <<-YAML
 	    packets: [{ sample: all }]
 	    expect: { file: encap.json }
 YAML
-check "suite" 0 '^ok 3 - encapsulates' "$weir" test -c suite.yaml
+check "suite" 0 '^ok 3 - encapsulates' "$weir" test --engine interp -c suite.yaml
 sed 's/counters\[1\]=28/counters[1]=27/' suite.yaml >wrong.yaml
-check "suite fails" 1 '^not ok 2 - counts' "$weir" test -c wrong.yaml
-check "suite says why" 1 'map counters\[1\]: expected 27, is .*28' "$weir" test -c wrong.yaml
-check "junit" 1 'tests="3" failures="1"' "$weir" test -c wrong.yaml --format junit
-"$weir" test -c wrong.yaml --format junit >junit.xml 2>/dev/null
+check "suite fails" 1 '^not ok 2 - counts' "$weir" test --engine interp -c wrong.yaml
+check "suite says why" 1 'map counters\[1\]: expected 27, is .*28' "$weir" test --engine interp -c wrong.yaml
+check "junit" 1 'tests="3" failures="1"' "$weir" test --engine interp -c wrong.yaml --format junit
+"$weir" test --engine interp -c wrong.yaml --format junit >junit.xml 2>/dev/null
 check "junit is XML" 0 '^3$' python3 -c \
 	'import xml.dom.minidom as m; print(len(m.parse("junit.xml").getElementsByTagName("testcase")))'
 sed 's/    prog: count/    progg: count/' suite.yaml >unknown.yaml
-check "unknown key" 2 'unknown.yaml:11: unknown key progg' "$weir" test -c unknown.yaml
+check "unknown key" 2 'unknown.yaml:11: unknown key progg' "$weir" test --engine interp -c unknown.yaml
 sed 's/sample: all/hex: 00, sample: all/' suite.yaml >both.yaml
-check "two kinds of packet" 2 'case encapsulates, packet 1: expected one of hex, capture, sample' "$weir" test -c both.yaml
+check "two kinds of packet" 2 'case encapsulates, packet 1: expected one of hex, capture, sample' "$weir" test --engine interp -c both.yaml
 check "no packets in a case" 2 'has no packets' "$weir" test -c <(printf 'cases:\n  - { name: a, object: b.o }\n')
-check "no file" 1 'absent.yaml: No such file' "$weir" test -c absent.yaml
+check "no file" 1 'absent.yaml: No such file' "$weir" test --engine interp -c absent.yaml
 
 echo "$failed failed"
 [ $failed -eq 0 ]
