@@ -211,15 +211,31 @@ static void cond_jump(struct func *f, const struct insn *in)
 	jump_to(f, (uint32_t)in->off);
 }
 
-static void leave(struct func *f)
+void emit_return(struct func *f, LLVMValueRef v, LLVMValueRef base, LLVMValueRef bound)
 {
 	LLVMBuilderRef b = f->e->b;
 	LLVMValueRef out = LLVMConstNull(f->e->result);
 
-	out = LLVMBuildInsertValue(b, out, emit_get(f, 0), 0, "");
-	out = LLVMBuildInsertValue(b, out, emit_load(f, f->e->ptr, f->base[0]), 1, "");
-	out = LLVMBuildInsertValue(b, out, emit_load(f, f->e->i64, f->bound[0]), 2, "");
+	if (!f->sub) {
+		LLVMBuildRet(b, LLVMBuildAnd(b, v, emit_const(f, UINT32_MAX), ""));
+		return;
+	}
+	out = LLVMBuildInsertValue(b, out, v, 0, "");
+	out = LLVMBuildInsertValue(b, out, base, 1, "");
+	out = LLVMBuildInsertValue(b, out, bound, 2, "");
 	LLVMBuildRet(b, out);
+}
+
+/* After the fault record was written. */
+static void return_fault(struct func *f)
+{
+	LLVMBuilderRef b = f->e->b;
+	LLVMValueRef out = LLVMConstNull(f->e->result), yes = LLVMConstInt(f->e->i1, 1, false);
+
+	if (f->sub)
+		LLVMBuildRet(b, LLVMBuildInsertValue(b, out, yes, 3, ""));
+	else
+		LLVMBuildRet(b, emit_const(f, EMIT_FAULT));
 }
 
 static void instruction(struct func *f, const struct insn *in)
@@ -233,7 +249,8 @@ static void instruction(struct func *f, const struct insn *in)
 		jump_to(f, (uint32_t)in->off);
 		break;
 	case OP_EXIT:
-		leave(f);
+		emit_return(f, emit_get(f, 0), emit_load(f, f->e->ptr, f->base[0]),
+			    emit_load(f, f->e->i64, f->bound[0]));
 		break;
 	case OP_CALL:
 		emit_sub_call(f, in);
@@ -386,8 +403,7 @@ static void prologue(struct func *f)
 	f->entry = emit_block(f, "entry");
 	f->faulted = emit_block(f, "faulted");
 	LLVMPositionBuilderAtEnd(b, f->faulted);
-	LLVMBuildRet(b, LLVMBuildInsertValue(b, LLVMConstNull(f->e->result),
-					     LLVMConstInt(f->e->i1, 1, false), 3, ""));
+	return_fault(f);
 	LLVMPositionBuilderAtEnd(b, f->entry);
 	make_registers(f);
 	make_slots(f);
@@ -543,7 +559,7 @@ static LLVMValueRef run_main(struct burst *u)
 		args[4 + 3 * a] = LLVMConstNull(e->ptr);
 		args[5 + 3 * a] = emit_const(&u->f, 0);
 	}
-	call = LLVMBuildCall2(e->b, e->sub_type, e->subs[0], args, EMIT_ARGS, "");
+	call = LLVMBuildCall2(e->b, e->main_type, e->subs[0], args, EMIT_ARGS, "");
 	set_attr(e, NULL, call, "alwaysinline");
 	return call;
 }
@@ -581,9 +597,10 @@ static LLVMValueRef verdict_of(struct burst *u, LLVMValueRef result, LLVMValueRe
 				done = emit_block(&u->f, "verdict");
 	LLVMValueRef zero = LLVMConstInt(e->i32, 0, false), v, phi, old, at;
 
-	v = LLVMBuildTrunc(e->b, LLVMBuildExtractValue(e->b, result, 0, ""), e->i32, "");
+	v = LLVMBuildTrunc(e->b, result, e->i32, "");
 	from = LLVMGetInsertBlock(e->b);
-	LLVMBuildCondBr(e->b, LLVMBuildExtractValue(e->b, result, 3, ""), faulted, done);
+	old = LLVMBuildICmp(e->b, LLVMIntEQ, result, emit_const(&u->f, EMIT_FAULT), "");
+	LLVMBuildCondBr(e->b, old, faulted, done);
 	LLVMPositionBuilderAtEnd(e->b, faulted);
 	at = emit_field(&u->f, u->f.rc,
 			offsetof(struct run_ctx, fault) + offsetof(struct fault, reason));
@@ -657,27 +674,40 @@ static void declare(struct emit *e)
 	}
 	e->result = LLVMStructTypeInContext(e->ctx, result, 4, false);
 	e->sub_type = LLVMFunctionType(e->result, args, EMIT_ARGS, false);
+	e->main_type = LLVMFunctionType(e->i64, args, EMIT_ARGS, false);
 	for (uint32_t i = 0; i < e->prog->n_subprogs; i++) {
 		snprintf(name, sizeof(name), "sub_%u", i);
-		e->subs[i] = LLVMAddFunction(e->mod, name, e->sub_type);
+		e->subs[i] = LLVMAddFunction(e->mod, name, i ? e->sub_type : e->main_type);
 		LLVMSetLinkage(e->subs[i], LLVMInternalLinkage);
 		set_attr(e, e->subs[i], NULL, "nounwind");
 	}
 }
 
+/* Whether look-ups in one of the maps go into rc->lent. */
+static bool may_lend(const struct prog *prog)
+{
+	for (uint32_t i = 0; i < prog->n_maps; i++)
+		if (!kinds_value_is_plain(prog->maps[i]))
+			return true;
+	return false;
+}
+
 static void note_helpers(struct emit *e)
 {
+	bool lookups = false;
+
 	for (uint32_t i = 0; i < e->prog->n_insns; i++) {
 		const struct insn *in = &e->prog->insns[i];
 		const struct helper *h = in->ptr;
 
-		e->leaves |= in->op == OP_TAIL_CALL;
-		e->lends |= in->op == OP_TAIL_CALL;
+		if (in->op == OP_TAIL_CALL)
+			e->leaves = lookups = true;
 		if (in->op != OP_CALL_HELPER)
 			continue;
-		e->lends |= h->ret == RET_MAP_VALUE;
+		lookups |= h->ret == RET_MAP_VALUE;
 		e->leaves |= h->id == BPF_FUNC_spin_lock || h->ret == RET_MEM || !h->id;
 	}
+	e->lends = lookups && may_lend(e->prog);
 }
 
 int emit_program(struct emit *e, struct err *err)
@@ -695,7 +725,7 @@ int emit_program(struct emit *e, struct err *err)
 
 		if (e->prog->insns[i].op == OP_LD_FUNC)
 			sub = kinds_sub_at(e->prog, (uint32_t)e->prog->insns[i].off);
-		if (sub != UINT32_MAX && !e->callbacks[sub]) {
+		if (sub != UINT32_MAX && sub && !e->callbacks[sub]) {
 			callback(e, sub);
 			e->callbacks[sub] = true;
 		}

@@ -26,6 +26,8 @@ enum {
 
 /* Set in a bound: programs may not write there. */
 #define EMIT_READ_ONLY (UINT64_C(1) << 63)
+/* In the result of the main program, beside the 32 bits of a verdict. */
+#define EMIT_FAULT (UINT64_C(1) << 32)
 
 struct emit {
 	const struct prog *prog;
@@ -37,8 +39,9 @@ struct emit {
 	LLVMModuleRef mod;
 	LLVMBuilderRef b;
 	LLVMTypeRef i1, i8, i16, i32, i64, ptr;
-	LLVMTypeRef result; /* of a subprogram: { r0, base, bound, fault } */
-	LLVMTypeRef sub_type;
+	LLVMTypeRef
+		result; /* of a subprogram: { r0, base, bound, fault }; of the main one: an i64 */
+	LLVMTypeRef sub_type, main_type;
 	LLVMValueRef *subs; /* functions */
 	bool *callbacks;    /* which of them have a callback_N */
 };
@@ -81,6 +84,8 @@ void emit_guard(struct func *f, LLVMValueRef ok, enum fault_reason reason, LLVMV
 void emit_require(struct func *f, LLVMValueRef ok);
 LLVMValueRef emit_call_host(struct func *f, const void *fn, LLVMTypeRef ret, LLVMValueRef *args,
 			    uint32_t n);
+/* Returns r0 = v. */
+void emit_return(struct func *f, LLVMValueRef v, LLVMValueRef base, LLVMValueRef bound);
 /* Field of struct run_ctx or struct frame. */
 LLVMValueRef emit_field(struct func *f, LLVMValueRef base, size_t off);
 LLVMValueRef emit_load(struct func *f, LLVMTypeRef type, LLVMValueRef ptr);
@@ -96,7 +101,7 @@ LLVMValueRef emit_condition(struct func *f, const struct insn *in);
 void emit_ldx(struct func *f, const struct insn *in);
 void emit_st(struct func *f, const struct insn *in);
 void emit_atomic(struct func *f, const struct insn *in);
-/* The guard of a helper's memory argument; size is an i64, never 0. */
+/* The guard of a helper's memory argument; size is a constant, never 0. */
 void emit_check(struct func *f, uint32_t reg, LLVMValueRef size, bool write);
 /* The address of byte off of the frame. */
 LLVMValueRef emit_frame_ptr(struct func *f, int64_t off);

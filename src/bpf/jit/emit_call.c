@@ -50,8 +50,10 @@ void emit_sub_call(struct func *f, const struct insn *in)
 	uint32_t callee = kinds_sub_at(f->e->prog, (uint32_t)in->off);
 	LLVMValueRef args[EMIT_ARGS], r;
 
-	if (callee == UINT32_MAX) {
-		emit_guard(f, LLVMConstInt(f->e->i1, 0, false), FAULT_BAD_CALL, emit_const(f, 0),
+	/* The main program is no subprogram: a call of it ends at the depth limit in the end. */
+	if (callee == UINT32_MAX || !callee) {
+		emit_guard(f, LLVMConstInt(f->e->i1, 0, false),
+			   callee ? FAULT_BAD_CALL : FAULT_CALL_DEPTH, emit_const(f, 0),
 			   emit_const(f, 0));
 		return;
 	}
@@ -196,7 +198,9 @@ static void array_lookup(struct func *f, const struct call *c)
 		index = LLVMBuildAdd(b, index, cpu, "");
 	}
 	index = LLVMBuildMul(b, index, emit_const(f, map->stride), "");
-	value = LLVMBuildGEP2(b, f->e->i8, emit_address(f->e, map->area.base), &index, 1, "");
+	/* In bounds when the index is, and not used when it is not. */
+	value = LLVMBuildInBoundsGEP2(b, f->e->i8, emit_address(f->e, map->area.base), &index, 1,
+				      "");
 	set_value(f, map, LLVMBuildSelect(b, ok, value, LLVMConstNull(f->e->ptr), ""));
 }
 
@@ -372,6 +376,8 @@ static bool emit_inline(struct func *f, const struct call *c)
 	case BPF_FUNC_xdp_load_bytes:
 		return load_bytes(f, c);
 	case BPF_FUNC_loop:
+		if (!f->st.reg[2].val)
+			return false;
 		loop(f, c);
 		return true;
 	default:
@@ -415,7 +421,7 @@ void emit_tail_call(struct func *f)
 	struct call c = { .h = f->e->host->helper_by_id(BPF_FUNC_tail_call) };
 	LLVMBuilderRef b = f->e->b;
 	LLVMBasicBlockRef taken = emit_block(f, "taken"), missed = emit_block(f, "missed");
-	LLVMValueRef args[5], r, out;
+	LLVMValueRef args[5], r;
 
 	if (c.h)
 		check_args(f, &c);
@@ -428,7 +434,6 @@ void emit_tail_call(struct func *f)
 	emit_require(f, LLVMBuildICmp(b, LLVMIntNE, r, emit_const(f, (uint64_t)-2), ""));
 	LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSGE, r, emit_const(f, 0), ""), taken, missed);
 	LLVMPositionBuilderAtEnd(b, taken);
-	out = LLVMConstNull(f->e->result);
-	LLVMBuildRet(b, LLVMBuildInsertValue(b, out, r, 0, ""));
+	emit_return(f, r, LLVMConstNull(f->e->ptr), emit_const(f, 0));
 	LLVMPositionBuilderAtEnd(b, missed);
 }

@@ -20,7 +20,7 @@
 struct access {
 	uint32_t reg;
 	int32_t off;
-	LLVMValueRef size; /* i64 */
+	LLVMValueRef size; /* i64, a constant of at most 2^29 */
 	bool write;
 	LLVMValueRef addr;
 };
@@ -47,8 +47,8 @@ static LLVMValueRef bad_access(struct func *f, const struct access *a, enum faul
 }
 
 /*
- * [addr, addr + size) within [lo, hi). The bounds are below 2^47, so an address with its top bit set is none of
- * theirs, and addr + size wraps for no other; LLVM sees as much for addresses that the program made from data.
+ * [addr, addr + size) within [lo, hi). The bounds are below 2^47 and so is the distance from lo: the end of the access
+ * does not wrap. LLVM sees as much for addresses that the program made from data and sizes of headers.
  */
 static LLVMValueRef packet_ptr(struct func *f, const struct access *a, const struct kind *k)
 {
@@ -56,19 +56,14 @@ static LLVMValueRef packet_ptr(struct func *f, const struct access *a, const str
 	LLVMTypeRef i64 = f->e->i64;
 	LLVMValueRef lo = emit_load(f, i64, k->bits & KIND_META ? f->data_meta : f->data);
 	LLVMValueRef hi = emit_load(f, i64, k->bits & KIND_PACKET ? f->data_end : f->data);
-	LLVMValueRef end = LLVMBuildAdd(b, a->addr, a->size, ""), data, ptr, off;
+	LLVMValueRef end = LLVMBuildAdd(b, a->addr, a->size, ""), off;
 
-	emit_guard(f, compare(f, LLVMIntSGE, a->addr, emit_const(f, 0)), FAULT_BAD_ACCESS, a->addr,
-		   a->size);
-	emit_guard(f, compare(f, LLVMIntUGE, a->addr, lo), FAULT_BAD_ACCESS, a->addr, a->size);
+	off = LLVMBuildSub(b, a->addr, lo, "");
+	emit_guard(f, compare(f, LLVMIntULT, off, emit_const(f, UINT64_C(1) << 46)),
+		   FAULT_BAD_ACCESS, a->addr, a->size);
 	emit_guard(f, compare(f, LLVMIntULE, end, hi), FAULT_BAD_ACCESS, a->addr, a->size);
-	if (!LLVMIsConstant(a->size))
-		emit_guard(f, compare(f, LLVMIntULE, a->size, emit_const(f, FRAME_SIZE)),
-			   FAULT_BAD_ACCESS, a->addr, a->size);
-	data = emit_load(f, i64, f->data);
-	ptr = emit_load(f, f->e->ptr, f->data_ptr);
-	off = LLVMBuildSub(b, a->addr, data, "");
-	return byte_at(f, ptr, off);
+	off = LLVMBuildSub(b, a->addr, emit_load(f, i64, f->data), "");
+	return byte_at(f, emit_load(f, f->e->ptr, f->data_ptr), off);
 }
 
 /* base is NULL, or the start of `bound` bytes. */
@@ -96,13 +91,10 @@ static LLVMValueRef fat_ptr(struct func *f, const struct access *a)
 static LLVMValueRef frame_place(struct func *f, const struct access *a, const struct kind *k)
 {
 	int64_t off = k->val + a->off;
-	uint64_t size = LLVMIsConstant(a->size) ? LLVMConstIntGetZExtValue(a->size) : 0;
+	uint64_t size = LLVMConstIntGetZExtValue(a->size);
 
 	if (off < -RUN_STACK_SIZE || off >= 0 || size > (uint64_t)-off)
 		return bad_access(f, a, FAULT_BAD_ACCESS);
-	if (!LLVMIsConstant(a->size))
-		emit_guard(f, compare(f, LLVMIntULE, a->size, emit_const(f, (uint64_t)-off)),
-			   FAULT_BAD_ACCESS, a->addr, a->size);
 	return emit_frame_ptr(f, off);
 }
 
