@@ -83,7 +83,7 @@ static int check_header(struct check *c, const void *data, size_t size)
 	if (h->version != BTF_VERSION || h->flags)
 		return err_set(c->err, EINVAL, "BTF of version %u, flags %#x is not known",
 			       h->version, h->flags);
-	if (h->hdr_len < sizeof(*h) || h->hdr_len > size)
+	if (h->hdr_len < sizeof(*h) || h->hdr_len > size || h->hdr_len % 4)
 		return err_set(c->err, EINVAL, "malformed BTF: header of %u bytes", h->hdr_len);
 	body = size - h->hdr_len;
 	if (h->type_off % 4 || h->type_off > body || h->type_len > body - h->type_off ||
@@ -105,7 +105,7 @@ static int walk_types(struct check *c, const struct btf_type **by_id)
 	uint32_t n = 0;
 
 	for (size_t off = 0; off < c->types_size;) {
-		const struct btf_type *t = (const struct btf_type *)(c->types + off);
+		const struct btf_type *t = (const void *)(c->types + off);
 		size_t left = c->types_size - off;
 		long extra;
 

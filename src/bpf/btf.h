@@ -30,7 +30,7 @@ int btf_obj_create(struct btf_obj **ret, const void *data, uint32_t size, struct
 const struct btf *btf_of(const struct obj *obj);
 
 /*
- * Checks raw BTF in native byte order: offsets, type ids, members, no endless chains of modifiers and no type
+ * Checks raw BTF, 4-aligned, in native byte order: offsets, type ids, members, no endless chains of modifiers and no type
  * that contains itself, which libbpf would follow for ever. -EINVAL with a text.
  */
 int btf_check(const void *data, size_t size, struct err *err);

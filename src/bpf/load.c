@@ -102,24 +102,24 @@ static const char *core_btf(const struct object_cfg *cfg)
 	return access(running_btf, R_OK) ? NULL : running_btf;
 }
 
-static int open_bytes(struct object *obj, void *bytes, size_t size, const struct object_cfg *cfg,
-		      struct err *err)
+/* Opens obj->bytes; the text of a failure does not name the file. */
+static int open_bytes(struct object *obj, struct err *err)
 {
 	struct elf_file file;
 	char name[64];
 	const char *line;
 	int rc;
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = name,
-		    .btf_custom_path = core_btf(cfg), .pin_root_path = cfg->pin_dir);
+		    .btf_custom_path = core_btf(&obj->cfg), .pin_root_path = obj->cfg.pin_dir);
 
-	rc = elf_file_open(&file, bytes, size, err);
+	rc = elf_file_open(&file, obj->bytes, obj->size, err);
 	if (!rc)
 		rc = elf_check_externs(&file, err);
 	if (rc)
 		return rc;
 	object_name(name, sizeof(name), obj->path);
 	object_log_begin();
-	obj->bpf = bpf_object__open_mem(bytes, size, &opts);
+	obj->bpf = bpf_object__open_mem(obj->bytes, obj->size, &opts);
 	rc = obj->bpf ? 0 : errno;
 	line = object_log_end();
 	return rc ? open_failed(&file, rc, line, err) : 0;
@@ -127,23 +127,32 @@ static int open_bytes(struct object *obj, void *bytes, size_t size, const struct
 
 static int open_object(struct object *obj, const struct object_cfg *cfg, struct err *err)
 {
-	void *bytes;
-	size_t size;
 	int rc;
 
-	rc = read_file(&bytes, &size, obj->path, err);
-	if (rc)
-		goto err_path;
-	rc = legacy_rewrite(&bytes, &size, err);
+	rc = read_file(&obj->bytes, &obj->size, obj->path, err);
 	if (!rc)
-		rc = open_bytes(obj, bytes, size, cfg, err);
-	free(bytes);
+		rc = legacy_rewrite(&obj->bytes, &obj->size, err);
+	if (!rc)
+		rc = open_bytes(obj, err);
 	if (rc)
-		goto err_path;
+		return err_prefix(err, -rc, "%s", obj->path);
 	rc = object_sort_progs(obj, cfg, err);
 	return rc ? rc : object_check_maps(obj, cfg, err);
-err_path:
-	return err_prefix(err, -rc, "%s", obj->path);
+}
+
+static bool copy_text(const char **ret, const char *text)
+{
+	*ret = text ? strdup(text) : NULL;
+	return *ret || !text;
+}
+
+static bool copy_cfg(struct object *obj, const char *path, const struct object_cfg *cfg)
+{
+	obj->cfg.engine = cfg->engine;
+	obj->path = strdup(path);
+	return obj->path && copy_text(&obj->cfg.prog, cfg->prog) &&
+	       copy_text(&obj->cfg.btf_path, cfg->btf_path) &&
+	       copy_text(&obj->cfg.pin_dir, cfg->pin_dir);
 }
 
 int object_open(struct object **ret, const char *path, const struct object_cfg *cfg,
@@ -154,10 +163,7 @@ int object_open(struct object **ret, const char *path, const struct object_cfg *
 
 	if (!obj)
 		return err_set(err, ENOMEM, "no memory for an object");
-	obj->engine = cfg->engine;
-	obj->path = strdup(path);
-	obj->wanted = cfg->prog ? strdup(cfg->prog) : NULL;
-	if (!obj->path || (cfg->prog && !obj->wanted))
+	if (!copy_cfg(obj, path, cfg))
 		rc = err_set(err, ENOMEM, "no memory for an object");
 	else
 		rc = open_object(obj, cfg, err);
@@ -188,26 +194,58 @@ static int load_failed(const struct object *obj, int rc, const char *line, struc
 	return err_set(err, rc, "%s does not load: %s", obj->path, errno_name(rc));
 }
 
-int object_load(struct object *obj, struct err *err)
+static int load_once(struct object *obj, struct err *err)
 {
 	const char *line;
 	struct err old;
 	int rc;
 
-	if (obj->loaded)
-		return err_set(err, EALREADY, "%s is loaded already", obj->path);
-	obj->loaded = true;
 	sys_take_error(&old);
-	sys_set_engine(obj->engine);
+	sys_set_engine(obj->cfg.engine);
 	vmlinux_set_object(bpf_object__btf(obj->bpf));
 	object_log_begin();
 	rc = bpf_object__load(obj->bpf);
 	line = object_log_end();
 	vmlinux_set_object(NULL);
-	if (rc)
-		return load_failed(obj, -rc, line, err);
-	if (sys_is_pass_through()) /* they are the kernel's */
-		return 0;
+	return rc ? load_failed(obj, -rc, line, err) : 0;
+}
+
+/*
+ * The wanted program alone, after a failure with all: another one of the object may be the cause. An object of libbpf is
+ * loaded once, so this is a second one, with what was set in the first. *err stays as it is unless this succeeds.
+ */
+static int load_wanted(struct object *obj, int rc)
+{
+	struct bpf_object *first = obj->bpf;
+	struct object_cfg quiet = obj->cfg;
+	struct err err;
+
+	obj->bpf = NULL;
+	if (!open_bytes(obj, &err) && !object_sort_progs(obj, &quiet, &err) &&
+	    !object_check_maps(obj, &quiet, &err)) {
+		object_copy_state(obj, first);
+		object_keep_wanted(obj);
+		if (!load_once(obj, &err))
+			rc = 0;
+	}
+	bpf_object__close(first);
+	return rc;
+}
+
+int object_load(struct object *obj, struct err *err)
+{
+	int rc;
+
+	if (obj->loaded)
+		return err_set(err, EALREADY, "%s is loaded already", obj->path);
+	obj->loaded = true;
+	rc = load_once(obj, err);
+	if (rc && obj->cfg.prog)
+		rc = load_wanted(obj, rc);
+	free(obj->bytes);
+	obj->bytes = NULL;
+	if (rc || sys_is_pass_through()) /* there they are the kernel's */
+		return rc;
 	rc = object_take_maps(obj, err);
 	return rc ? rc : object_take_progs(obj, err);
 }
@@ -224,7 +262,10 @@ void object_close(struct object *obj)
 	free(obj->progs);
 	free(obj->sections);
 	free(obj->maps);
-	free(obj->wanted);
+	free(obj->bytes);
+	free((char *)obj->cfg.prog);
+	free((char *)obj->cfg.btf_path);
+	free((char *)obj->cfg.pin_dir);
 	free(obj->path);
 	free(obj);
 }

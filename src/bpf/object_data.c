@@ -96,6 +96,24 @@ int object_take_maps(struct object *obj, struct err *err)
 	return 0;
 }
 
+void object_copy_state(struct object *obj, struct bpf_object *from)
+{
+	struct bpf_map *old, *new;
+
+	bpf_object__for_each_map(old, from)
+	{
+		size_t old_size = 0, new_size = 0;
+		const void *bytes = bpf_map__initial_value(old, &old_size);
+
+		new = bpf_object__find_map_by_name(obj->bpf, bpf_map__name(old));
+		if (!new)
+			continue;
+		bpf_map__set_max_entries(new, bpf_map__max_entries(old));
+		if (bytes && bpf_map__initial_value(new, &new_size) && old_size == new_size)
+			bpf_map__set_initial_value(new, bytes, old_size);
+	}
+}
+
 struct map *object_map(struct object *obj, const char *name)
 {
 	for (uint32_t i = 0; i < obj->n_maps; i++)

@@ -12,8 +12,9 @@ struct bpf_object;
 struct object {
 	struct bpf_object *bpf;
 	char *path;
-	char *wanted; /* cfg.prog, or NULL */
-	enum prog_engine engine;
+	struct object_cfg cfg; /* its texts are owned; no note */
+	void *bytes;	       /* the file, rewritten; until it is loaded */
+	size_t size;
 	bool loaded;
 	struct prog **progs;   /* after load: owned references, in the order of the file */
 	const char **sections; /* of each; borrowed from libbpf */
@@ -32,10 +33,14 @@ const char *object_log_end(void);
 int object_sort_progs(struct object *obj, const struct object_cfg *cfg, struct err *err);
 /* Takes references of what was loaded. */
 int object_take_progs(struct object *obj, struct err *err);
+/* From now on nothing but the wanted program is to be loaded. */
+void object_keep_wanted(struct object *obj);
 
 /* object_data.c */
 /* Refuses maps that weir cannot have, and clears pin paths when there is no directory for them. */
 int object_check_maps(struct object *obj, const struct object_cfg *cfg, struct err *err);
 int object_take_maps(struct object *obj, struct err *err);
+/* Sizes and global variables as they were set in another opening of the same file. */
+void object_copy_state(struct object *obj, struct bpf_object *from);
 
 #endif

@@ -84,6 +84,20 @@ static void set_free_section(const struct object *obj, struct bpf_program *prog)
 	bpf_program__set_autoload(prog, true);
 }
 
+static bool is_named(const struct bpf_program *prog, const char *name)
+{
+	return !strcmp(bpf_program__name(prog), name) ||
+	       !strcmp(bpf_program__section_name(prog), name);
+}
+
+void object_keep_wanted(struct object *obj)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, obj->bpf) if (!is_named(prog, obj->cfg.prog))
+		bpf_program__set_autoload(prog, false);
+}
+
 int object_sort_progs(struct object *obj, const struct object_cfg *cfg, struct err *err)
 {
 	struct name_list others = { .len = 0 }, xdp = { .len = 0 };
@@ -99,8 +113,7 @@ int object_sort_progs(struct object *obj, const struct object_cfg *cfg, struct e
 			set_free_section(obj, prog);
 		if (bpf_program__type(prog) == BPF_PROG_TYPE_XDP) {
 			list_add(&xdp, name, section);
-			if (cfg->prog && (!strcmp(name, cfg->prog) || !strcmp(section, cfg->prog)))
-				wanted = true;
+			wanted |= cfg->prog && is_named(prog, cfg->prog);
 			continue;
 		}
 		bpf_program__set_autoload(prog, false);
@@ -185,8 +198,8 @@ struct prog *object_main_prog(struct object *obj, struct err *err)
 	struct prog *first = NULL;
 	uint32_t n = 0;
 
-	if (obj->wanted)
-		return object_prog(obj, obj->wanted);
+	if (obj->cfg.prog)
+		return object_prog(obj, obj->cfg.prog);
 	if (!obj->n_progs)
 		return NULL;
 	for (uint32_t i = 0; i < obj->n_progs; i++) {

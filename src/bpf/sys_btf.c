@@ -52,13 +52,19 @@ const struct btf *btf_of(const struct obj *obj)
 int sys_btf_load(union bpf_attr *attr)
 {
 	struct btf_obj *bo;
+	void *copy;
 	int rc, fd;
 
 	if (attr->btf_size > BTF_MAX_SIZE)
 		return -E2BIG;
 	if (!attr->btf || !attr->btf_size)
 		return attr->btf_size ? -EFAULT : -EINVAL;
-	rc = btf_obj_create(&bo, sys_ptr(attr->btf), attr->btf_size, sys_err());
+	copy = malloc(attr->btf_size); /* aligned, as the caller's may not be */
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, sys_ptr(attr->btf), attr->btf_size);
+	rc = btf_obj_create(&bo, copy, attr->btf_size, sys_err());
+	free(copy);
 	if (rc)
 		return rc;
 	fd = fd_install(&bo->obj, O_RDWR);

@@ -292,6 +292,31 @@ static void test_wanted_prog(void **state)
 	object_close(obj);
 }
 
+/* A program that does not load is in nobody's way but its own. */
+static void test_bad_sibling(void **state)
+{
+	struct object_cfg cfg = { .prog = "good" };
+	struct err err = { "" };
+	struct object *obj;
+	const char *v;
+
+	FOR_EACH_VARIANT(v)
+	{
+		cfg.prog = "good";
+		obj = open_object("siblings", v, &cfg);
+		set_global(obj, "verdict", 4, XDP_TX);
+		load(obj);
+		assert_int_equal(run(object_main_prog(obj, NULL), 0), XDP_TX);
+		assert_null(object_prog(obj, "bad"));
+		object_close(obj);
+		cfg.prog = "bad";
+		obj = open_object("siblings", v, &cfg);
+		assert_int_equal(object_load(obj, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "bpf_clone_redirect"));
+		object_close(obj);
+	}
+}
+
 static void test_core(void **state)
 {
 	struct object_cfg cfg = { .engine = ENGINE_INTERP };
@@ -412,6 +437,7 @@ int main(void)
 		cmocka_unit_test(test_resize),
 		cmocka_unit_test(test_sections),
 		cmocka_unit_test(test_wanted_prog),
+		cmocka_unit_test(test_bad_sibling),
 		cmocka_unit_test(test_core),
 		cmocka_unit_test(test_kconfig),
 		cmocka_unit_test(test_pins),
