@@ -478,8 +478,8 @@ static int rewrite(struct legacy *l, void **ret, size_t *ret_size)
 int legacy_rewrite(void **bytes, size_t *size, struct err *err)
 {
 	struct legacy l = { .err = err };
-	void *copy, *rewritten;
-	size_t new_size;
+	void *copy, *rewritten = NULL;
+	size_t new_size = 0;
 	int rc;
 
 	rc = elf_file_open(&l.file, *bytes, *size, err);

@@ -23,9 +23,11 @@ struct btf;
 struct bpf_object;
 
 struct object_cfg {
-	const char *btf_path; /* BTF of the target kernel for CO-RE; NULL: the running kernel's, when needed */
-	const char *prog;     /* the program wanted, by function or section name; NULL: all XDP programs */
-	const char *pin_dir;  /* weir's own pin directory; NULL: pin paths are cleared */
+	const char *
+		btf_path; /* BTF of the target kernel for CO-RE; NULL: the running kernel's, when needed */
+	const char
+		*prog; /* the program wanted, by function or section name; NULL: all XDP programs */
+	const char *pin_dir; /* weir's own pin directory; NULL: pin paths are cleared */
 	enum prog_engine engine;
 	/* Called with a word on each section that was skipped because it is of another type; may be NULL. */
 	void (*note)(void *arg, const char *text);
@@ -34,7 +36,8 @@ struct object_cfg {
 
 /* Opens; *ret on success only. The text of a failure names the file, the reason and the remedy: not an ELF,
  * truncated, no XDP program (with the programs it has), BTF that does not parse, ... */
-int object_open(struct object **ret, const char *path, const struct object_cfg *cfg, struct err *err);
+int object_open(struct object **ret, const char *path, const struct object_cfg *cfg,
+		struct err *err);
 /* Loads everything; an object can be loaded once. */
 int object_load(struct object *obj, struct err *err);
 void object_close(struct object *obj);
@@ -55,7 +58,8 @@ struct map *object_map_at(struct object *obj, uint32_t i);
 /* BTF of the object for typed values, or NULL; borrowed. And the type ids of a map's key and value there
  * (0: unknown). */
 const struct btf *object_btf(struct object *obj);
-int object_map_types(struct object *obj, const char *map, uint32_t *ret_key_id, uint32_t *ret_value_id);
+int object_map_types(struct object *obj, const char *map, uint32_t *ret_key_id,
+		     uint32_t *ret_value_id);
 
 /* Before load: a global variable of .data, .rodata or .bss by name: its bytes (writable, borrowed), size and
  * BTF type id. -ENOENT when there is none of that name. */

@@ -133,6 +133,7 @@ static const uint16_t attr_ends[] = {
 	[BPF_PROG_LOAD] = END(core_relo_rec_size),
 	[BPF_OBJ_PIN] = END(file_flags),
 	[BPF_OBJ_GET] = END(file_flags),
+	[BPF_PROG_TEST_RUN] = END(test.batch_size),
 	[BPF_PROG_GET_NEXT_ID] = END(next_id),
 	[BPF_MAP_GET_NEXT_ID] = END(next_id),
 	[BPF_BTF_GET_NEXT_ID] = END(next_id),
@@ -183,6 +184,8 @@ static long dispatch(int cmd, union bpf_attr *attr)
 		return sys_prog_load(attr);
 	case BPF_PROG_BIND_MAP:
 		return sys_prog_bind_map(attr);
+	case BPF_PROG_TEST_RUN:
+		return sys_prog_test_run(attr);
 	case BPF_BTF_LOAD:
 		return sys_btf_load(attr);
 	case BPF_OBJ_GET_INFO_BY_FD:

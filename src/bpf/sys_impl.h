@@ -30,6 +30,7 @@ int sys_map_batch(int cmd, union bpf_attr *attr);
 int sys_map_freeze(union bpf_attr *attr);
 int sys_prog_load(union bpf_attr *attr);
 int sys_prog_bind_map(union bpf_attr *attr);
+int sys_prog_test_run(union bpf_attr *attr);
 int sys_btf_load(union bpf_attr *attr);
 int sys_obj_info(union bpf_attr *attr);
 int sys_obj_pin(union bpf_attr *attr);

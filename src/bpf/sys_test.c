@@ -351,6 +351,52 @@ static void test_value_address(void **state)
 	close(one);
 }
 
+struct run_case {
+	const char *name;
+	uint32_t data_size, flags, ctx_data, ctx_data_end, queue, out_size;
+	int rc;
+};
+
+static const struct run_case run_cases[] = {
+	{ "plain", 60, 0, 0, 60, 0, 256, 0 },
+	{ "with metadata", 64, 0, 4, 64, 0, 256, 0 },
+	{ "odd metadata", 64, 0, 2, 64, 0, 256, -EINVAL },
+	{ "too much metadata", 400, 0, 220, 400, 0, 256, -EINVAL },
+	{ "shorter than Ethernet", 13, 0, 0, 13, 0, 256, -EINVAL },
+	{ "context of another length", 60, 0, 0, 59, 0, 256, -EINVAL },
+	{ "queue without interface", 60, 0, 0, 60, 1, 256, -EINVAL },
+	{ "larger than a page", 3521, 0, 0, 3521, 0, 0, -EINVAL },
+	{ "unknown flag", 60, 1, 0, 60, 0, 256, -EINVAL },
+	{ "no room", 60, 0, 0, 60, 0, 59, -ENOSPC },
+};
+
+static void test_prog_run(void **state)
+{
+	const struct bpf_insn insns[] = { MOV0, EXIT };
+	static uint8_t in[4096] = { 7 }, out[4096];
+	int prog = load_insns(BPF_PROG_TYPE_XDP, insns, 2);
+
+	for (size_t i = 0; i < sizeof(run_cases) / sizeof(run_cases[0]); i++) {
+		const struct run_case *c = &run_cases[i];
+		struct xdp_md ctx = { .data = c->ctx_data,
+				      .data_end = c->ctx_data_end,
+				      .rx_queue_index = c->queue };
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .data_in = in, .data_size_in = c->data_size,
+			    .data_out = out, .data_size_out = c->out_size, .ctx_in = &ctx,
+			    .ctx_size_in = sizeof(ctx), .repeat = 3, .flags = c->flags);
+		int rc = bpf_prog_test_run_opts(prog, &opts);
+
+		if (rc != c->rc)
+			fail_msg("%s: %d, not %d", c->name, rc, c->rc);
+		if (rc && rc != -ENOSPC)
+			continue;
+		assert_int_equal(opts.retval, XDP_PASS);
+		assert_int_equal(opts.data_size_out, c->data_size);
+		assert_int_equal(out[0], 7);
+	}
+	close(prog);
+}
+
 /* Info: as many bytes as the caller has room for, and no garbage beyond what is known. */
 static void test_info_sizes(void **state)
 {
@@ -489,9 +535,9 @@ int main(void)
 		cmocka_unit_test(test_names),	      cmocka_unit_test(test_mmap),
 		cmocka_unit_test(test_prog_types),    cmocka_unit_test(test_prog_maps),
 		cmocka_unit_test(test_value_address), cmocka_unit_test(test_info_sizes),
-		cmocka_unit_test(test_next_id),	      cmocka_unit_test(test_pins),
-		cmocka_unit_test(test_btf),	      cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_transparent),
+		cmocka_unit_test(test_prog_run),      cmocka_unit_test(test_next_id),
+		cmocka_unit_test(test_pins),	      cmocka_unit_test(test_btf),
+		cmocka_unit_test(test_cpus),	      cmocka_unit_test(test_transparent),
 	};
 
 	return cmocka_run_group_tests_name("sys", tests, NULL, NULL);

@@ -12,9 +12,9 @@ struct weir_core_probe {
 SEC("xdp")
 int offset(struct xdp_md *ctx)
 {
-	return bpf_core_field_exists(struct weir_core_probe, b) ?
-		       bpf_core_field_offset(struct weir_core_probe, b) :
-		       XDP_ABORTED;
+	return bpf_core_field_exists(struct weir_core_probe, b)
+		       ? bpf_core_field_offset(struct weir_core_probe, b)
+		       : XDP_ABORTED;
 }
 
 char _license[] SEC("license") = "GPL";

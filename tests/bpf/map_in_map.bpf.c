@@ -24,12 +24,13 @@ struct {
 	__uint(type, BPF_MAP_TYPE_HASH_OF_MAPS);
 	__uint(max_entries, 8);
 	__type(key, __u32);
-	__array(values, struct {
-		__uint(type, BPF_MAP_TYPE_LRU_HASH);
-		__uint(max_entries, 100);
-		__type(key, __u32);
-		__type(value, __u32);
-	});
+	__array(
+		values, struct {
+			__uint(type, BPF_MAP_TYPE_LRU_HASH);
+			__uint(max_entries, 100);
+			__type(key, __u32);
+			__type(value, __u32);
+		});
 } by_key SEC(".maps");
 
 SEC("xdp")
