@@ -6,15 +6,16 @@
 #include <weir/weir.h>
 
 struct weir_test_opts {
-	size_t size;	       /* sizeof(struct weir_test_opts) */
-	const char *in;	       /* as given to weir_test_input */
-	const char *out;       /* capture of each frame as the program left it; NULL: none */
-	const char *expect;    /* a capture, or an earlier --json output; NULL: none */
-	bool against_kernel;   /* compare verdict, bytes and maps with BPF_PROG_TEST_RUN */
+	size_t size;	     /* sizeof(struct weir_test_opts) */
+	const char *in;	     /* as given to weir_test_input */
+	const char *out;     /* capture of each frame as the program left it; NULL: none */
+	const char *expect;  /* a capture, or an earlier --json output; NULL: none */
+	bool against_kernel; /* compare verdict, bytes and maps with BPF_PROG_TEST_RUN */
 	bool json;
-	bool quiet;	       /* only differences and the summary */
-	uint32_t ingress_ifindex; /* packets come in by the port of this ifindex; 0: the first input */
-	FILE *report;	       /* where the text or JSON goes */
+	bool quiet; /* only differences and the summary */
+	uint32_t
+		ingress_ifindex; /* packets come in by the port of this ifindex; 0: the first input */
+	FILE *report;		 /* where the text or JSON goes */
 };
 
 /* Adds the input port of a test: a capture ("x.pcap", "pcap:x.pcap,ifindex=7") or "sample". Like weir_port_add, before

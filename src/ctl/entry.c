@@ -219,7 +219,7 @@ static const char *update_reason(const struct entry *e, int code)
 	case EOPNOTSUPP:
 		return "maps of this type take no entries from outside";
 	case EINVAL:
-		return map_holds_names(e->map) ? "the port or program does not fit the map"
+		return map_holds_names(e->map) ? "the port, program or map does not fit this map"
 					       : "the map refuses this key or value";
 	default:
 		return "the update failed";

@@ -126,8 +126,8 @@ static int apply_global(struct weir *weir, const char *text, struct err *err)
 	rc = object_global(weir->object, name, &bytes, &size, &id);
 	if (rc)
 		return err_set(err, -rc,
-			       "%s has no global variable %s: only non-static ones of .data, "
-			       ".rodata and .bss have a name",
+			       "%s has no global variable %s in .data, .rodata or .bss: is it "
+			       "used, and not optimised away?",
 			       object_path(weir->object), name);
 	type = value_type_of(object_btf(weir->object), id, size);
 	snprintf(what, sizeof(what), "global %s", name);

@@ -121,6 +121,9 @@ static int compare_frame(struct expect *e, const struct result *r, FILE *out, st
 	if (!frame)
 		return surplus(r, out);
 	e->next++;
+	if (!json_is_object(frame))
+		return err_set(err, EINVAL, "frame %zu of the expected output is no object",
+			       e->next);
 	differs = compare_json(frame, "verdict", json_string(r->verdict), r, out);
 	differs |= compare_json(frame, "to", result_to(r), r, out);
 	if (!hex)

@@ -205,6 +205,14 @@ int weir_test_input(struct weir *weir, const char *in, struct weir_error *err)
 	return weir_port_add(weir, WEIR_PORT_IN, NULL, packets_port(in, spec, sizeof(spec)), err);
 }
 
+/* Several programs and none asked for: say which one it is. */
+static void note_program(struct weir *weir)
+{
+	if (!weir->prog_name && object_prog_at(weir->object, 1))
+		instance_note(weir, "testing program %s, the object has others: --prog chooses",
+			      weir->prog->po.name);
+}
+
 int weir_test(struct weir *weir, const struct weir_test_opts *opts, struct weir_test_result *result,
 	      struct weir_error *error)
 {
@@ -216,6 +224,7 @@ int weir_test(struct weir *weir, const struct weir_test_opts *opts, struct weir_
 	*result = (struct weir_test_result){ 0 };
 	rc = test_open(&t, err);
 	if (!rc) {
+		note_program(weir);
 		if (t.opts.json && t.opts.report)
 			fputs("{\"frames\":[", t.opts.report);
 		rc = test_packets(&t, err);

@@ -142,6 +142,24 @@ check "maps come back" 1 'counters\[1\]: expected .*"value":28.*, is .*"value":5
 check "other rule" 1 'rules\[.*expected .*"port":47873.* is .*"port":48129' \
 	own -p count -q "${state[@]}" --map 'rules[80]={port: 444, ports: [1, 2], mode: MODE_ON, net: 10.1.0.0, name: web}' \
 	--expect-maps maps.json
+names=(-p redirect_map --port out1=null --map 'tx_port[0]={ifindex: out1, bpf_prog: egress_swap}' --map 'jumps[1]=count')
+own "${names[@]}" --dump-maps names.json >/dev/null 2>&1
+check "names come back" 0 'XDP_REDIRECT 28' \
+	own -p redirect_map --port out1=null --maps names.json --expect-maps names.json -q
+check "names differ" 1 'tx_port\[0\]: expected .*"bpf_prog":"egress_swap".*, is absent' \
+	own -p redirect_map --port out1=null --expect-maps names.json -q
+echo '{"rules": [{"key": ["0x00", "0x50"], "value": {"port": 20480, "net": "10.0.0.1"}}]}' >typed.json
+check "typed file" 0 '"rules":.."key":."0x00","0x50".,"value":."0x00","0x50","0x00","0x00","0x00","0x00","0x00","0x00","0x0a","0x00","0x00","0x01"' \
+	own -p count --maps typed.json --dump-maps - -q
+echo '{"counters": [{"key": 1, "values": [{"cpu": 999, "value": 7}]}]}' >cpus.json
+check "too many CPUs" 1 'map counters: CPU 999 of' own -p count --maps cpus.json
+check "not a dump" 1 'encap.pcap:1: ' own -p count --maps encap.pcap
+head -c 100 encap.pcap >cut.pcap
+check "cut capture" 1 'cut.pcap: the capture is damaged or cut off' \
+	"$weir" test "$objects/verdicts.o" --engine interp -p count --in cut.pcap
+check "disk full" 1 '/dev/full: writing failed' own -p count --out /dev/full
+echo '{"frames": [3]}' >frames.json
+check "not frames" 1 'frame 1 of the expected output is no object' own -p count --expect frames.json
 check "field" 1 'map rules: value: no field prt in struct rule: it has port, ports, mode, net, name' \
 	own -p count --map 'rules[80]={prt: 1}'
 check "range" 1 'map rules: value.ports\[1\]: expected a number from 0 to 255' own -p count --map 'rules[80]={ports: [1, 256]}'
