@@ -5,9 +5,10 @@
  * The generator does as a NIC's receive ring does: it holds `frames` frames in a ring, gives the oldest, and
  * takes the same number from the pool in their place. So a program that drops every frame walks through all
  * of them, whatever the order in which the caches of the pool hand frames out. The work of one frame on rx:
- * one pool_alloc with its reset, one exchange in the ring, the first HEAD bytes copied from the template of
- * its flow (not with refill=none, where they are written when a frame first enters the ring), two pointers,
- * seq, and two prefetches for the burst after this one.
+ * one pool_alloc with its reset, one exchange in the ring, and for the frame that enters: the HEAD bytes of its
+ * flow's template copied (not with refill=none, where they are written once and left as programs leave them),
+ * data_end, seq. A frame that enters was freed a moment ago and is in the L1 cache; the one that is given is
+ * not touched, so it is as cold as the ring is long, and engine.prefetch has its say.
  *
  * The sink does one pool_free a burst and adds up the lengths.
  */
@@ -22,7 +23,7 @@
 #include "port/port_impl.h"
 
 enum {
-	HEAD = 64, /* bytes restored on each rx: a cache line, and Ethernet + IPv4 + UDP are 42 */
+	HEAD = 64, /* bytes of a template: a cache line, and Ethernet + IPv4 + UDP are 42 */
 	HDR_LEN = 42,
 	FIFO_CAP = 65536,  /* frames pushed or kept: as mem.h says */
 	FLOWS_MAX = 65536, /* 4 MiB of templates */
@@ -34,11 +35,6 @@ struct fifo {
 	uint32_t head, n;
 };
 
-struct slot {
-	struct frame *frame;
-	uint8_t *bytes; /* where its packet is written */
-};
-
 struct mem {
 	struct port port;
 	struct pool *pool;
@@ -47,10 +43,12 @@ struct mem {
 	uint32_t n_flows, flow;
 	uint32_t len;
 	uint32_t n_set, set_cap, pos;
-	struct slot *set;
+	struct frame **set;
 	uint8_t *written; /* by frame index: the whole packet was written once */
 	uint64_t count, given;
+	uint32_t entered; /* seq of the last frame that entered the ring */
 	bool refill;
+	bool simple; /* the headers are the whole packet, and are written each time */
 	/* driven by a caller */
 	bool keep, pushed_to;
 	struct fifo in, out;
@@ -139,6 +137,7 @@ static int mem_keys(struct mem *m, struct port_spec *spec, struct err *err)
 		return err_set(err, EINVAL, "port mem: refill=%s: it is headers or none", refill);
 	m->refill = !refill || strcmp(refill, "none");
 	m->len = (uint32_t)len;
+	m->simple = m->refill && len <= HEAD;
 	m->n_flows = (uint32_t)flows;
 	m->set_cap = (uint32_t)frames;
 	return 0;
@@ -149,7 +148,7 @@ static void mem_close(struct port *port)
 	struct mem *m = (struct mem *)port;
 
 	for (uint32_t i = 0; i < m->n_set; i++)
-		port_return_frames(m->pool, &m->set[i].frame, 1);
+		port_return_frames(m->pool, &m->set[i], 1);
 	fifo_fini(&m->in, m->pool);
 	fifo_fini(&m->out, m->pool);
 	free(m->templates);
@@ -187,77 +186,67 @@ err_close:
 	return rc;
 }
 
-static const uint8_t *template_next(struct mem *m)
+/* The whole packet, when a frame enters the ring for the first time. */
+static __attribute__((noinline)) void packet_write(struct mem *m, struct frame *f, uint32_t flow)
 {
-	const uint8_t *t = m->templates[m->flow];
-
-	if (++m->flow == m->n_flows)
-		m->flow = 0;
-	return t;
+	memset(f->data, 0, m->len);
+	memcpy(f->data, m->templates[flow], HEAD);
+	m->written[f->index] = 1;
 }
 
-/* What a frame gets once, when it first enters the ring: with refill the headers follow on each rx. */
-static void packet_write(struct mem *m, struct frame *f)
+/* Makes packets of fresh frames. A template is copied whole: a chunk has room behind a shorter packet. What the
+ * loop needs of m is in locals, since the stores into packets could alias it. */
+static void packets_make(struct mem *m, struct frame *const *frames, uint32_t n)
 {
-	uint32_t head = m->len < HEAD ? m->len : HEAD;
+	uint32_t flow = m->flow, n_flows = m->n_flows, len = m->len, seq = m->entered;
+	const uint8_t(*templates)[HEAD] = (const uint8_t(*)[HEAD])m->templates;
+	bool simple = m->simple, refill = m->refill;
 
-	if (!m->refill)
-		memcpy(f->data, template_next(m), head);
-	memset(f->data + head, 0, m->len - head);
-	m->written[f->index] = 1;
+	for (uint32_t i = 0; i < n; i++) {
+		struct frame *f = frames[i];
+
+		if (!simple && !m->written[f->index])
+			packet_write(m, f, flow);
+		else if (refill)
+			memcpy(f->data, templates[flow], HEAD);
+		f->data_end = f->data + len;
+		f->seq = ++seq;
+		flow = flow + 1 == n_flows ? 0 : flow + 1;
+	}
+	m->flow = flow;
+	m->entered = seq;
 }
 
 /* Takes frames from the pool until the ring has as many as were asked for, or the pool has no more. */
 static __attribute__((noinline)) void set_fill(struct mem *m, struct pool_cache *cache)
 {
-	struct frame *frames[BURST_MAX];
 	uint32_t want, n;
 
 	while (m->n_set < m->set_cap) {
 		want = m->set_cap - m->n_set < BURST_MAX ? m->set_cap - m->n_set : BURST_MAX;
-		n = pool_alloc(cache, frames, want);
-		for (uint32_t i = 0; i < n; i++) {
-			packet_write(m, frames[i]);
-			m->set[m->n_set++] = (struct slot){ frames[i], frames[i]->data };
-		}
+		n = pool_alloc(cache, m->set + m->n_set, want);
+		packets_make(m, m->set + m->n_set, n);
+		m->n_set += n;
 		if (n < want)
 			return;
 	}
 }
 
-static void set_prefetch(const struct mem *m, uint32_t n)
-{
-	uint32_t pos = m->pos;
-
-	for (uint32_t i = 0; i < n; i++) {
-		__builtin_prefetch(m->set[pos].frame, 1);
-		__builtin_prefetch(m->set[pos].bytes, 1);
-		if (++pos == m->n_set)
-			pos = 0;
-	}
-}
-
-/* The exchange: frames holds n fresh ones and is given n prepared ones. */
+/* The exchange: frames holds n fresh ones and is given the n oldest of the ring. */
 static void set_exchange(struct mem *m, struct frame **frames, uint32_t n)
 {
+	struct frame **set = m->set;
+	uint32_t pos = m->pos, n_set = m->n_set;
+
 	for (uint32_t i = 0; i < n; i++) {
-		struct slot *slot = &m->set[m->pos];
-		struct frame *f = slot->frame;
+		struct frame *oldest = set[pos];
 
-		if (!m->written[frames[i]->index])
-			packet_write(m, frames[i]);
-		*slot = (struct slot){ frames[i], frames[i]->data };
-		if (++m->pos == m->n_set)
-			m->pos = 0;
-		if (m->refill) {
-			const uint8_t *t = template_next(m);
-
-			memcpy(f->data, t, m->len < HEAD ? m->len : HEAD);
-		}
-		f->data_end = f->data + m->len;
-		f->seq = (uint32_t)++m->given;
-		frames[i] = f;
+		set[pos] = frames[i];
+		frames[i] = oldest;
+		pos = pos + 1 == n_set ? 0 : pos + 1;
 	}
+	m->pos = pos;
+	m->given += n;
 }
 
 static int mem_rx(struct port *port, struct pool_cache *cache, struct frame **frames, uint32_t n)
@@ -285,8 +274,8 @@ static int mem_rx(struct port *port, struct pool_cache *cache, struct frame **fr
 		pool_free(cache, frames, got);
 		return 0;
 	}
+	packets_make(m, frames, got);
 	set_exchange(m, frames, got);
-	set_prefetch(m, got);
 	port_count(&port->stats.rx_frames, got);
 	port_count(&port->stats.rx_bytes, (uint64_t)got * m->len);
 	return (int)got;
