@@ -26,6 +26,7 @@
 enum {
 	DRAIN_TRIES = 100, /* milliseconds that a close waits for what is on its way out */
 	FILL_MIN = 64,
+	HOST_SKIP = 16, /* bursts of a busy port to one look at the tap, which is a system call */
 };
 
 struct xdp_port {
@@ -37,6 +38,8 @@ struct xdp_port {
 	uint32_t n_queues, first_queue, next_rx;
 	int map_fd, prog_fd, link_fd, host_fd;
 	uint32_t prog_id;
+	bool rx_busy; /* the last rx gave frames */
+	uint32_t host_skipped;
 	uint64_t host_lost; /* passed frames that the tap did not take */
 	bool native, force;
 };
@@ -65,6 +68,7 @@ static int xdp_rx(struct port *port, struct pool_cache *cache, struct frame **fr
 		if (++x->next_rx == x->n_queues)
 			x->next_rx = 0;
 	}
+	x->rx_busy = got;
 	if (got) {
 		port_count_rx(port, frames, got);
 		return (int)got;
@@ -118,7 +122,10 @@ static int xdp_from_host(struct port *port, struct pool_cache *cache, struct fra
 {
 	struct xdp_port *x = (struct xdp_port *)port;
 
-	return x->host_fd < 0 ? 0 : tap_fd_rx(x->host_fd, port, cache, frames, n);
+	if (x->host_fd < 0 || (x->rx_busy && ++x->host_skipped < HOST_SKIP))
+		return 0;
+	x->host_skipped = 0;
+	return tap_fd_rx(x->host_fd, port, cache, frames, n);
 }
 
 static int xdp_poll_fds(struct port *port, int *fds, int n)
