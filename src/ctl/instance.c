@@ -88,6 +88,7 @@ int weir_create(struct weir **ret_weir, const struct weir_opts *opts, struct wei
 		return ret;
 	}
 	weir->engine_cfg.cpu = weir->opts.cpu;
+	weir->engine_cfg.rx_queue = weir->opts.rx_queue;
 	weir->engine_cfg.fixed_time = weir->opts.fixed_time;
 	weir->engine_cfg.time_ns = weir->opts.time_ns;
 	*ret_weir = weir;

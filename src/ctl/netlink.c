@@ -472,15 +472,16 @@ static bool events_drain(struct netlink *nl)
 
 void netlink_poll(struct netlink *nl, uint64_t now_ns)
 {
-	uint64_t cost;
+	uint64_t begun, cost;
 
 	if (events_drain(nl) || now_ns >= nl->look_ns)
 		nl->dirty = true;
 	if (!nl->dirty || now_ns < nl->next_ns)
 		return;
 	/* A failure leaves the tables as they were; the next look tries again. */
+	begun = clock_ns(CLOCK_MONOTONIC);
 	nl->dirty = refresh(nl, false) != 0;
-	cost = clock_ns(CLOCK_MONOTONIC) - now_ns;
+	cost = clock_ns(CLOCK_MONOTONIC) - begun;
 	cost *= REFRESH_FACTOR;
 	nl->next_ns = now_ns + (cost > REFRESH_MIN_NS ? cost : REFRESH_MIN_NS);
 	nl->look_ns = now_ns + LOOK_NS;

@@ -94,8 +94,9 @@ int state_map_dump(struct weir *weir, struct map *map, json_t **ret, struct err 
 /* Frozen maps are constants of the object; ring buffers and the like hold no entries. */
 static bool map_is_state(const struct map *map)
 {
-	return map->ops->next_key && map->ops->sys_lookup && !map->frozen &&
-	       map->type != BPF_MAP_TYPE_PERF_EVENT_ARRAY && map->type != BPF_MAP_TYPE_XSKMAP;
+	return map->key_size && map->ops->next_key && (map->ops->sys_lookup || map->ops->lookup) &&
+	       !map->frozen && map->type != BPF_MAP_TYPE_PERF_EVENT_ARRAY &&
+	       map->type != BPF_MAP_TYPE_XSKMAP;
 }
 
 int state_dump_all(struct weir *weir, json_t **ret, struct err *err)

@@ -91,6 +91,17 @@ for engine in interp jit; do
 		"$objects/overrun.o" --in sample $e
 done
 
+# --- what programs see ----------------------------------------------------------------------------
+seen=$objects/context.o
+run 0 run "$seen" --in sample,ifindex=7 --engine interp --control none --cpus 4 --cpu 3 --rx-queue 5 --time 42s \
+	--global answer=17 --global 'limit=1000' --dump-maps m.json --events
+jq -e '[.seen[].formatted.value] == [7, 5, 3, 42000000000, 17, 1000]' m.json >/dev/null &&
+	ok "--cpu, --rx-queue, --time, --global, ifindex=" || bad "--cpu ..." "$(jq -c '[.seen[].formatted.value]' m.json)"
+[ "$(grep -c 'answer 17' out)" -eq 28 ] && ok "--events" || bad "--events" "not 28 lines"
+run 0 run "$seen" --in sample --engine interp --control none --json --events -q
+[ "$(jq -r .event err | sort -u)" = trace ] && jq -e '.received == 28' out >/dev/null && ok "--events --json" || bad "--events --json" "other lines"
+says "a global that is not there" 1 'nope' run "$seen" --in sample --control none --global nope=1
+
 # --- limits and reports -----------------------------------------------------------------------------
 start=$(date +%s%N)
 counts "--for ends a run" '.received > 0 and .duration_ns >= 300000000' "$drop" --in mem --for 300ms --interval 100ms
