@@ -165,6 +165,7 @@ int wiring_take_port(struct engine *engine, struct port *port, const struct port
 	if (rc)
 		goto err_close;
 	*wired = (struct wired){ .port = port, .id = port->id, .input = input };
+	wired->rx_queue = port->is_kernel_if ? 0 : engine->cfg.rx_queue;
 	wired->run = worker_choose_run(engine, NULL);
 	engine->worker->queues[port->id].to = wired;
 	engine->n_inputs += input;

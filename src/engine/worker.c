@@ -19,6 +19,8 @@ static void burst_arrive(struct worker *w, struct wired *in, struct frame **fram
 		frames[i]->egress_ifindex = 0;
 		frames[i]->port_id = id;
 	}
+	for (uint32_t i = 0; in->rx_queue && i < n; i++)
+		frames[i]->rx_queue_index = in->rx_queue;
 	count_add(&w->received, n);
 	count_add(&w->ports[id].received, n);
 }
