@@ -13,7 +13,7 @@ struct weir_run_opts {
 	/* Path of the control socket. NULL: none. "auto": NAME.sock in /run/weir or $XDG_RUNTIME_DIR/weir, NAME
 	 * being the process id; that it cannot be made is a note and no error. */
 	const char *control;
-	FILE *report;	      /* interval reports, a line a port; NULL: none */
+	FILE *report; /* interval reports, a line a port; NULL: none */
 	bool report_json;
 };
 

@@ -27,7 +27,7 @@
 #include <stdio.h>
 
 #if defined(__GNUC__)
-#define WEIR_API __attribute__((visibility("default"), warn_unused_result))
+#define WEIR_API      __attribute__((visibility("default"), warn_unused_result))
 #define WEIR_API_VOID __attribute__((visibility("default")))
 #else
 #define WEIR_API
@@ -49,7 +49,8 @@ enum weir_engine {
 struct weir_opts {
 	size_t size; /* sizeof(struct weir_opts) */
 	enum weir_engine engine;
-	const char *btf;     /* BTF file of the target kernel for CO-RE; NULL: the running kernel's if needed */
+	const char *
+		btf; /* BTF file of the target kernel for CO-RE; NULL: the running kernel's if needed */
 	const char *pin_dir; /* NULL: pin paths in the object are ignored */
 	uint32_t cpus;	     /* how many CPUs programs see; 0: the host's */
 	uint32_t cpu;	     /* the CPU that worker 0 is (--cpu) */
@@ -73,7 +74,8 @@ WEIR_API_VOID void weir_destroy(struct weir *weir);
 WEIR_API_VOID const char *weir_version(void);
 
 /* A switch by its dotted name: "redirect.flush" = "packet". -EINVAL lists what there is. Before weir_port_add. */
-WEIR_API int weir_set(struct weir *weir, const char *key, const char *value, struct weir_error *err);
+WEIR_API int weir_set(struct weir *weir, const char *key, const char *value,
+		      struct weir_error *err);
 
 enum weir_port_role {
 	WEIR_PORT_IN,	 /* polled; programs run on what it receives */
