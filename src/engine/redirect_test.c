@@ -437,6 +437,65 @@ static void test_faults_are_kept(void **state)
 	teardown(&b);
 }
 
+/* return bpf_redirect_map(map, 2, 0); */
+static struct prog *fixed_prog(const struct map *map)
+{
+	const struct bpf_insn insns[] = {
+		INSN(BPF_LD | BPF_IMM | BPF_DW, 1, BPF_PSEUDO_MAP_FD, 0, (int)map->obj.id),
+		INSN(0, 0, 0, 0, 0),
+		MOV_IMM(2, 2),
+		MOV_IMM(3, 0),
+		CALL(BPF_FUNC_redirect_map),
+		EXIT(),
+	};
+
+	return make_prog(insns, sizeof(insns) / sizeof(insns[0]), 0);
+}
+
+/* return XDP_PASS; for an egress that lives as long as its entry and no longer. */
+static void set_entry_with_own_program(struct bench *b, uint32_t ifindex)
+{
+	static const struct bpf_insn pass[] = { MOV_IMM(0, XDP_PASS), EXIT() };
+
+	fds[0] = make_prog(pass, 2, BPF_XDP_DEVMAP);
+	set_entry(b, 2, ifindex, 100, 0);
+	prog_put(fds[0]);
+	fds[0] = NULL;
+}
+
+/* Entries and their programs are replaced while a worker redirects through them. */
+static void test_devmap_updates_while_running(void **state)
+{
+	struct engine_totals t;
+	struct err err = { 0 };
+	struct port *gen, *sinks[2];
+	struct prog *prog;
+	struct bench b;
+
+	setup(&b, true);
+	gen = add_port(b.engine, "mem:frames=256,count=20000", true);
+	sinks[0] = add_port(b.engine, "null", false);
+	sinks[1] = add_port(b.engine, "null", false);
+	engine_attach(b.engine, b.in, NULL);
+	prog = fixed_prog(b.map);
+	engine_attach(b.engine, gen, prog);
+	prog_put(prog);
+	set_entry(&b, 2, sinks[0]->ifindex, 0, 0);
+	engine_limit(b.engine, 20000);
+	assert_int_equal(engine_start(b.engine, &err), 0);
+	for (uint32_t i = 0; i < 100 || !engine_done(b.engine); i++) {
+		if (i & 1)
+			set_entry_with_own_program(&b, sinks[1]->ifindex);
+		else
+			set_entry(&b, 2, sinks[0]->ifindex, 0, 0);
+	}
+	engine_stop(b.engine);
+	engine_totals(b.engine, &t);
+	assert_int_equal(t.received, 20000);
+	assert_int_equal(t.transmitted, 20000);
+	teardown(&b);
+}
+
 /* A refused port leaves nothing behind. */
 static void test_bad_ports(void **state)
 {
@@ -471,6 +530,7 @@ int main(void)
 		cmocka_unit_test(test_b1_13_order_over_two_redirects),
 		cmocka_unit_test(test_b1_15_programs_run_on_ingress_only),
 		cmocka_unit_test(test_faults_are_kept),
+		cmocka_unit_test(test_devmap_updates_while_running),
 		cmocka_unit_test(test_bad_ports),
 	};
 
