@@ -19,19 +19,20 @@ void vmlinux_set_object(const struct btf *obj)
 	object_btf = obj;
 }
 
-/* The name of a function that is declared and not defined, else NULL. */
-static const char *extern_name(const struct btf *btf, uint32_t id)
+/* The name of a function, else NULL. libbpf has made the declared ones global: they cannot be told from the
+ * object's own by their linkage, only by their names. */
+static const char *func_name(const struct btf *btf, uint32_t id)
 {
 	const struct btf_type *t = id ? btf__type_by_id(btf, id) : NULL;
 
-	if (!t || !btf_is_func(t) || btf_vlen(t) != BTF_FUNC_EXTERN)
+	if (!t || !btf_is_func(t))
 		return NULL;
 	return btf__name_by_offset(btf, t->name_off);
 }
 
 const char *vmlinux_func_name(uint32_t btf_id)
 {
-	return object_btf ? extern_name(object_btf, btf_id) : NULL;
+	return object_btf ? func_name(object_btf, btf_id) : NULL;
 }
 
 struct btf *vmlinux_btf_new(void)
@@ -50,10 +51,10 @@ struct btf *vmlinux_btf_new(void)
 	}
 	for (uint32_t id = 1; id < btf__type_cnt(btf); id++) {
 		struct btf_type *t = (struct btf_type *)btf__type_by_id(btf, id);
-		const char *name = extern_name(btf, id);
+		const char *name = func_name(btf, id);
 
 		/* libbpf keeps types in memory of its own, which it lets nobody write but changes itself */
-		if (btf_is_func(t) && !(name && kfunc_by_name(name)))
+		if (name && !kfunc_by_name(name))
 			t->name_off = 0;
 	}
 	return btf;

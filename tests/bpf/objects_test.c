@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "bpf/btf.h"
+#include "bpf/helper.h"
 #include "bpf/load.h"
 #include "maps/prog_array.h"
 
@@ -425,6 +426,23 @@ static void test_B6_02_B6_03_refusals(void **state)
 	}
 }
 
+/* Found when weir has it, whatever the weak one beside it; else refused by its name. */
+static void test_kfunc(void **state)
+{
+	static const char name[] = "bpf_xdp_metadata_rx_hash";
+	struct err err = { "" };
+	const char *v;
+
+	FOR_EACH_VARIANT(v)
+	{
+		int rc = refuse_code(path_of("kfunc", v), &err);
+
+		assert_int_equal(rc, kfunc_by_name(name) ? 0 : -EINVAL);
+		if (rc && !strstr(err.text, name))
+			fail_msg("%s", err.text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -441,6 +459,7 @@ int main(void)
 		cmocka_unit_test(test_core),
 		cmocka_unit_test(test_kconfig),
 		cmocka_unit_test(test_pins),
+		cmocka_unit_test(test_kfunc),
 		cmocka_unit_test(test_B6_02_B6_03_refusals),
 	};
 
