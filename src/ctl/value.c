@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* NOLINTBEGIN(misc-no-recursion): C types nest, and VALUE_DEPTH_MAX bounds it */
+
 enum { PATH_MAX_LEN = 256, LIST_MAX_LEN = 400 };
 
 struct setter {
@@ -283,7 +285,7 @@ static const struct btf_member *find_member(const struct btf *btf, const struct 
 		struct bare_type inner;
 
 		if (is && *is) {
-			if (strcmp(is, name))
+			if (strcmp(is, name) != 0)
 				continue;
 			*at = off;
 			*ret_bits = btf_member_bitfield_size(t, i);
@@ -463,3 +465,5 @@ int value_parse(const struct value_type *type, const char *what, const char *tex
 	json_decref(tree);
 	return rc;
 }
+
+/* NOLINTEND(misc-no-recursion) */

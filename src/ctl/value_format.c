@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* NOLINTBEGIN(misc-no-recursion): C types nest, and VALUE_DEPTH_MAX bounds it */
+
 static json_t *format_any(const struct btf *btf, uint32_t id, const uint8_t *from, int depth);
 
 static uint64_t load(const uint8_t *from, uint32_t size)
@@ -72,7 +74,7 @@ static bool is_text(const struct btf *btf, const struct btf_array *a, const uint
 	uint32_t n = 0;
 
 	if (!t || !btf_is_int(t) || t->size != 1 ||
-	    strcmp(btf__name_by_offset(btf, t->name_off), "char"))
+	    strcmp(btf__name_by_offset(btf, t->name_off), "char") != 0)
 		return false;
 	while (n < a->nelems && isprint(from[n]))
 		n++;
@@ -246,3 +248,5 @@ int value_is_hex(json_t *tree, void *bytes, uint32_t size)
 	}
 	return 1;
 }
+
+/* NOLINTEND(misc-no-recursion) */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* NOLINTBEGIN(misc-no-recursion): values nest, and VALUE_DEPTH_MAX bounds it */
+
 enum { SCALAR_MAX = 8192 };
 
 struct reader {
@@ -290,3 +292,5 @@ int value_literal(const char *text, void *bytes, uint32_t size)
 	memcpy(bytes, buf, size);
 	return 1;
 }
+
+/* NOLINTEND(misc-no-recursion) */

@@ -126,7 +126,7 @@ static int load_error(const char *path, const struct complaint *c, cyaml_err_t e
 
 	if (!line)
 		line = 1;
-	if (strncmp(c->error, unknown, sizeof(unknown) - 1))
+	if (strncmp(c->error, unknown, sizeof(unknown) - 1) != 0)
 		return err_set(err, EINVAL, "%s:%u: %s", path, line,
 			       *c->error ? c->error : cyaml_strerror(error));
 	return err_set(err, EINVAL, "%s:%u: unknown key %s: see docs/suite.md for the keys", path,
@@ -185,7 +185,7 @@ int suite_load(struct suite **ret, const char *path, struct err *err)
 	error = cyaml_load_file(path, &cfg, &suite_schema, (cyaml_data_t **)&suite, NULL);
 	if (error == CYAML_ERR_FILE_OPEN)
 		return err_set(err, errno ? errno : ENOENT, "%s: %s", path,
-			       strerror(errno ? errno : ENOENT));
+			       strerrordesc_np(errno ? errno : ENOENT));
 	if (error != CYAML_OK)
 		return load_error(path, &complaint, error, err);
 	if (!suite)

@@ -203,9 +203,9 @@ static int check_packet(struct case_run *r, const struct suite_packet *p,
 
 	if (verdict)
 		rc = check_verdict(r, verdict, result);
-	if (port && strcmp(port, is_port))
+	if (port && strcmp(port, is_port) != 0)
 		differ(r, result->n, "port", port, is_port);
-	if (error && strcmp(error, is_error))
+	if (error && strcmp(error, is_error) != 0)
 		differ(r, result->n, "error", error, is_error);
 	if (!rc && bytes)
 		rc = check_bytes(r, bytes, result);
@@ -248,7 +248,7 @@ static int run_sample(struct case_run *r, const struct suite_packet *p)
 	for (uint32_t i = 0; i < sample_count() && !rc; i++) {
 		const struct sample_packet *s = sample_at(i);
 
-		if (!all && strcmp(s->kind, p->sample))
+		if (!all && strcmp(s->kind, p->sample) != 0)
 			continue;
 		rc = run_packet(r, p, s->bytes, s->len);
 		n++;
