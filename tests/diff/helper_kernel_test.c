@@ -129,7 +129,7 @@ static void compare(bool bytes)
 	static struct answer kernel, weir;
 	struct bpf_insn insns[ASM_INSNS_MAX];
 	char error[ASM_ERROR];
-	int n = asm_program(insns, text, false, error);
+	int n = asm_program(insns, text, NULL, error);
 
 	if (n < 0)
 		fail_msg("%s\n%s", error, text);
@@ -337,7 +337,7 @@ static void tags(void **state)
 	char error[ASM_ERROR];
 	struct err err = { "" };
 	struct prog *prog;
-	int n = asm_program(insns, "lddw r0, 0x123456789a\nexit\n", false, error);
+	int n = asm_program(insns, "lddw r0, 0x123456789a\nexit\n", NULL, error);
 	int fd = kernel_load(insns, n, NULL, 0);
 	struct prog_attr weir = {
 		.type = BPF_PROG_TYPE_XDP, .insns = insns, .n_insns = (uint32_t)n, .name = "tag"

@@ -25,7 +25,7 @@ struct fixup {
 struct assembler {
 	struct bpf_insn *insns;
 	int n;
-	bool high;
+	const uint64_t *expected;
 	struct label labels[LABELS_MAX];
 	struct fixup fixups[LABELS_MAX];
 	int n_labels, n_fixups;
@@ -269,11 +269,21 @@ static bool do_wide(struct assembler *a)
 	return dst >= 0 || fail(a, "register wanted");
 }
 
+static void check_result(struct assembler *a)
+{
+	emit(a, BPF_LD | BPF_IMM | BPF_DW, 1, 0, 0, (int64_t)*a->expected);
+	emit(a, 0, 0, 0, 0, (int64_t)(*a->expected >> 32));
+	emit(a, BPF_JMP | BPF_JEQ | BPF_X, 0, 1, 2, 0);
+	emit(a, BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, ASM_WRONG);
+	emit(a, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	emit(a, BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, ASM_GOOD);
+}
+
 static bool do_control(struct assembler *a, bool *known)
 {
 	*known = true;
-	if (!strcmp(a->op, "exit") && a->high)
-		emit(a, BPF_ALU64 | BPF_RSH | BPF_K, 0, 0, 0, 32);
+	if (!strcmp(a->op, "exit") && a->expected)
+		check_result(a);
 	if (!strcmp(a->op, "exit") || !strcmp(a->op, "ret")) {
 		emit(a, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 	} else if (!strcmp(a->op, "ja")) {
@@ -370,10 +380,10 @@ static bool fix(struct assembler *a, const struct fixup *f)
 	return false;
 }
 
-int asm_program(struct bpf_insn insns[ASM_INSNS_MAX], const char *text, bool high,
+int asm_program(struct bpf_insn insns[ASM_INSNS_MAX], const char *text, const uint64_t *expected,
 		char error[ASM_ERROR])
 {
-	struct assembler a = { .insns = insns, .high = high, .error = error };
+	struct assembler a = { .insns = insns, .expected = expected, .error = error };
 
 	while (*text) {
 		if (!do_line(&a, text))

@@ -13,7 +13,8 @@
  *   jeq r1, 5, label    jeq jne jgt jge jlt jle jsgt jsge jslt jsle jset, with 32 at the end for 32 bits
  *   ja label | gotol label | call 7 | callsub label | exit | ret
  *
- * A label may be +N: a distance in instructions. `exit` ends the program; with ASM_HIGH it returns the upper half of r0. `ret` is a plain exit, of a subprogram.
+ * A label may be +N: a distance in instructions. `exit` ends the program: with *expected, all 64 bits of r0 are compared with it, and ASM_GOOD
+ * or ASM_WRONG is returned. `ret` is a plain exit, of a subprogram.
  */
 #ifndef WEIR_TESTS_ISA_ASM_H
 #define WEIR_TESTS_ISA_ASM_H
@@ -21,11 +22,12 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum { ASM_INSNS_MAX = 512, ASM_ERROR = 160 };
+enum { ASM_INSNS_MAX = 512, ASM_ERROR = 160, ASM_GOOD = 1, ASM_WRONG = 0 };
 
 /* The number of instructions, or -1 with a text in error. */
-int asm_program(struct bpf_insn insns[ASM_INSNS_MAX], const char *text, bool high,
+int asm_program(struct bpf_insn insns[ASM_INSNS_MAX], const char *text, const uint64_t *expected,
 		char error[ASM_ERROR]);
 
 #endif
