@@ -31,7 +31,7 @@ enum {
 /* A PORT of design 10, cut into its parts: "xdp:eth0,queues=2,force" is kind, argument and keys. */
 struct port_spec {
 	char kind[16];
-	char arg[256];	/* file or interface; "" when there is none */
+	char arg[256];		  /* file or interface; "" when there is none */
 	char name[PORT_NAME_LEN]; /* given by name=, else empty: the engine names it */
 	uint32_t ifindex;	  /* given by ifindex=, else 0 */
 	uint32_t mtu;		  /* given by mtu=, else 0: the kernel's, or 1500 */
@@ -55,12 +55,12 @@ struct port_stats {
 
 /* Lost on the way in: part of no total of weir, since weir never had them; shown a port. */
 enum port_rx_loss {
-	RX_LOSS_RING_FULL,   /* the kernel's ring or the port's was full */
-	RX_LOSS_NO_FRAME,    /* no free frame in the pool, or the fill ring was empty */
-	RX_LOSS_TOO_LONG,    /* longer than FRAME_DATA_MAX */
-	RX_LOSS_GSO,	     /* a GSO super-frame (the text names the ethtool line) */
-	RX_LOSS_TRUNCATED,   /* cut short by a snap length: the bytes are not the packet */
-	RX_LOSS_TOO_SHORT,   /* shorter than an Ethernet header */
+	RX_LOSS_RING_FULL,    /* the kernel's ring or the port's was full */
+	RX_LOSS_NO_FRAME,     /* no free frame in the pool, or the fill ring was empty */
+	RX_LOSS_TOO_LONG,     /* longer than FRAME_DATA_MAX */
+	RX_LOSS_GSO,	      /* a GSO super-frame (the text names the ethtool line) */
+	RX_LOSS_TRUNCATED,    /* cut short by a snap length: the bytes are not the packet */
+	RX_LOSS_TOO_SHORT,    /* shorter than an Ethernet header */
 	RX_LOSS_BAD_CSUM_REQ, /* a checksum to complete that lies outside the packet */
 	RX_LOSSES,
 };
@@ -83,18 +83,20 @@ struct port_ops {
 	 * generator's count; -errno when the port is lost (interface gone). Sets seq, rx_queue_index, hash. */
 	int (*rx)(struct port *port, struct pool_cache *cache, struct frame **frames, uint32_t n);
 	/* Takes n frames (at most BURST_MAX) for queue `queue`; frees them when it no longer needs them. */
-	void (*tx)(struct port *port, struct pool_cache *cache, uint32_t queue, struct frame **frames,
-		   uint32_t n);
+	void (*tx)(struct port *port, struct pool_cache *cache, uint32_t queue,
+		   struct frame **frames, uint32_t n);
 	/* End of a burst: kicks the kernel, reaps completions. May be NULL. */
 	void (*flush)(struct port *port, struct pool_cache *cache);
 	/* Frames that tx has taken and that have not left yet (AF_XDP's TX ring). May be NULL: 0. */
 	uint32_t (*in_flight)(struct port *port);
 	/* For XDP_PASS: gives frames to the host behind this port (a tap beside an AF_XDP port). Takes all.
 	 * NULL: the port has no host; PASS frames are counted as passed to nobody and freed by the engine. */
-	void (*to_host)(struct port *port, struct pool_cache *cache, struct frame **frames, uint32_t n);
+	void (*to_host)(struct port *port, struct pool_cache *cache, struct frame **frames,
+			uint32_t n);
 	/* Frames that the host sends out through this port (read from that tap), to be sent as they are.
 	 * As rx. May be NULL. */
-	int (*from_host)(struct port *port, struct pool_cache *cache, struct frame **frames, uint32_t n);
+	int (*from_host)(struct port *port, struct pool_cache *cache, struct frame **frames,
+			 uint32_t n);
 	/* Descriptors to sleep on when rx had nothing; fills up to n, returns how many. NULL: never sleep. */
 	int (*poll_fds)(struct port *port, int *fds, int n);
 	/* "copy mode, need_wakeup, 2 queues, program 12 by link": what was got. May be NULL. */
