@@ -177,15 +177,23 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
 #define HASH_MUL 0x9fb21c651e98df25u
 #define HASH_ADD 0xd6e8feb86659fd93u
 
-/* The words of a key; the last is padded with zeroes. */
+/* The words of a key; the last is padded with zeroes. Copies of a fixed size: no call. */
 static inline uint64_t key_word(const void *key, uint32_t size, uint32_t off)
 {
+	const uint8_t *from = (const uint8_t *)key + off;
+	uint32_t n = size - off, i = 0;
 	uint64_t w = 0;
 
-	if (size - off >= 8)
-		memcpy(&w, (const uint8_t *)key + off, 8);
-	else
-		memcpy(&w, (const uint8_t *)key + off, size - off);
+	if (n >= 8) {
+		memcpy(&w, from, 8);
+		return w;
+	}
+	if (n & 4) {
+		memcpy(&w, from, 4);
+		i = 4;
+	}
+	for (; i < n; i++)
+		memcpy((uint8_t *)&w + i, from + i, 1);
 	return w;
 }
 
