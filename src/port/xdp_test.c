@@ -328,6 +328,35 @@ static void refusals_name_the_reason_and_the_remedy(void **state)
 	veth_remove();
 }
 
+/* A process without capabilities: one line, the kind that needs them, and what to do. */
+static void no_permission_is_said_with_a_remedy(void **state)
+{
+	static const char *const specs[] = { "xdp:w0", "xdp:w0,dir=out", "packet:w0",
+					     "packet:w0,dir=out" };
+	int status;
+	pid_t pid;
+
+	veth_make();
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct err err;
+		struct env e;
+		int ok;
+
+		env_init(&e);
+		ok = !setresuid(65534, 65534, 65534);
+		for (size_t i = 0; i < 4; i++)
+			ok = ok && port_try(&e, specs[i], &err) == -EPERM &&
+			     strstr(err.text, "w0: no permission for") &&
+			     strstr(err.text, "run as root or with CAP_NET_RAW");
+		_exit(ok ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	veth_remove();
+}
+
 /* Whatever ends the process, the interface is free again. */
 static void SIGKILL_detaches(void **state)
 {
@@ -409,6 +438,7 @@ int main(void)
 		cmocka_unit_test(passed_frames_reach_the_host_and_its_answers_leave),
 		cmocka_unit_test(an_interface_that_disappears_is_an_error),
 		cmocka_unit_test(refusals_name_the_reason_and_the_remedy),
+		cmocka_unit_test(no_permission_is_said_with_a_remedy),
 		cmocka_unit_test(SIGKILL_detaches),
 		cmocka_unit_test(all_queues_are_served),
 	};
