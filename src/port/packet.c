@@ -2,7 +2,8 @@
 /*
  * The driver af_packet, kind `packet`: a TPACKET_V3 ring to receive, sendmmsg past the queueing discipline to
  * send. The host's stack gets a copy of all that this port receives: to forward with it, the addresses must
- * not be on the interface, or the host answers and forwards as well.
+ * not be on the interface, or the host answers and forwards as well. With host=tap, what programs pass goes up to the
+ * host through a tap, and no other way if there are no addresses on the interface: so a filter is one.
  *
  * What the kernel keeps beside the packet is put back before a program sees it: the VLAN tag that it took out,
  * and a checksum that the sender left to the hardware. Super-frames are refused and counted (RX_LOSS_GSO).
@@ -20,6 +21,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "port/host_side.h"
 #include "port/kernel_if.h"
 #include "port/port_impl.h"
 #include "port/vnet_hdr.h"
@@ -39,6 +41,7 @@ enum {
 struct packet_port {
 	struct port port;
 	struct kernel_if kif;
+	struct host_side host;
 	int rx_fd, tx_fd;
 	uint8_t *ring;
 	uint32_t block;	     /* the one to read */
@@ -219,11 +222,13 @@ static void packet_tx(struct port *port, struct pool_cache *cache, uint32_t queu
 static int packet_poll_fds(struct port *port, int *fds, int n)
 {
 	const struct packet_port *p = (const struct packet_port *)port;
+	int used = 0;
 
-	if (n < 1 || !p->ring)
-		return 0;
-	fds[0] = p->rx_fd;
-	return 1;
+	if (p->ring && used < n)
+		fds[used++] = p->rx_fd;
+	if (p->host.fd >= 0 && used < n)
+		fds[used++] = p->host.fd;
+	return used;
 }
 
 static void packet_update_stats(struct port *port)
@@ -246,6 +251,7 @@ static void packet_close(struct port *port)
 		close(p->rx_fd);
 	if (p->tx_fd >= 0)
 		close(p->tx_fd);
+	host_side_close(&p->host);
 	kernel_if_close(&p->kif);
 	free(p);
 }
@@ -337,6 +343,42 @@ static int sockets_make(struct packet_port *p, bool rx, struct err *err)
 	return 0;
 }
 
+static void packet_to_host(struct port *port, struct pool_cache *cache, struct frame **frames,
+			   uint32_t n)
+{
+	struct packet_port *p = (struct packet_port *)port;
+
+	if (p->host.fd >= 0)
+		host_side_tx(&p->host, cache, frames, n);
+	else
+		pool_free(cache, frames, n); /* the host has had its copy */
+}
+
+static int packet_from_host(struct port *port, struct pool_cache *cache, struct frame **frames,
+			    uint32_t n)
+{
+	struct packet_port *p = (struct packet_port *)port;
+
+	return host_side_rx(&p->host, port, cache, frames, n);
+}
+
+static int host_setup(struct packet_port *p, struct port_spec *spec, struct err *err)
+{
+	const char *host = port_spec_key(spec, "host");
+
+	if (!host || !strcmp(host, "none"))
+		return 0;
+	if (strcmp(host, "tap"))
+		return err_set(err, EINVAL, "port packet:%s: host=%s: it is tap or none", spec->arg,
+			       host);
+	if (!host_side_open(&p->host, "packet", &p->kif))
+		return err_set(
+			err, EPERM,
+			"port packet:%s: no tap for host=tap; run as root or with CAP_NET_ADMIN",
+			spec->arg);
+	return 0;
+}
+
 static int packet_setup(struct packet_port *p, struct port_spec *spec, struct err *err)
 {
 	const char *dir = port_spec_dir(spec);
@@ -350,7 +392,8 @@ static int packet_setup(struct packet_port *p, struct port_spec *spec, struct er
 			"port packet:%s: the interface is down; bring it up with ip link set %s up",
 			spec->arg, spec->arg);
 	p->port.can_rx = !dir || strcmp(dir, "out");
-	return sockets_make(p, p->port.can_rx, err);
+	rc = host_setup(p, spec, err);
+	return rc ? rc : sockets_make(p, p->port.can_rx, err);
 }
 
 static int packet_open(struct port **ret, struct port_spec *spec, struct pool *pool,
@@ -361,7 +404,7 @@ static int packet_open(struct port **ret, struct port_spec *spec, struct pool *p
 
 	if (!p)
 		return err_set(err, ENOMEM, "port packet:%s: out of memory", spec->arg);
-	p->rx_fd = p->tx_fd = p->kif.fd = -1;
+	p->rx_fd = p->tx_fd = p->kif.fd = p->host.fd = p->host.kif.fd = -1;
 	port_init(&p->port, &packet_ops, spec);
 	rc = packet_setup(p, spec, err);
 	if (rc) {
@@ -378,8 +421,10 @@ static void packet_describe(struct port *port, char *buf, size_t size)
 	const struct packet_port *p = (const struct packet_port *)port;
 	uint64_t gso = port->stats.rx_dropped[RX_LOSS_GSO];
 
-	snprintf(buf, size, "%spast the queueing discipline; the host sees all packets too",
-		 p->ring ? "TPACKET_V3, promiscuous, " : "send only, ");
+	snprintf(buf, size, "%spast the queueing discipline; the host sees all packets too%s%s",
+		 p->ring ? "TPACKET_V3, promiscuous, " : "send only, ",
+		 p->host.fd >= 0 ? ", and what is passed through " : "",
+		 p->host.fd >= 0 ? p->host.kif.name : "");
 	if (gso)
 		snprintf(buf + strlen(buf), size - strlen(buf),
 			 "; %llu super-frames were refused: turn them off with ethtool -K %s gro "
@@ -394,6 +439,8 @@ const struct port_ops packet_ops = {
 	.close = packet_close,
 	.rx = packet_rx,
 	.tx = packet_tx,
+	.to_host = packet_to_host,
+	.from_host = packet_from_host,
 	.poll_fds = packet_poll_fds,
 	.describe = packet_describe,
 	.update_stats = packet_update_stats,

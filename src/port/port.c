@@ -23,7 +23,7 @@ static const struct driver drivers[] = {
 	{ &null_ops, NULL, { NULL } },
 	{ &pcap_ops, "a capture file", { NULL } },
 	{ &tap_ops, "the tap's name", { NULL } },
-	{ &packet_ops, "an interface", { NULL } },
+	{ &packet_ops, "an interface", { "host" } },
 	{ &xdp_ops, "an interface", { "queues", "queue", "mode", "bind", "host", "force" } },
 };
 
