@@ -93,6 +93,14 @@ void emit_bounds(struct func *f);
 /* Burns fuel for work that may repeat; ends the run when there is none left. */
 void emit_burn(struct func *f, uint64_t amount, bool local);
 
+LLVMValueRef emit_intrinsic(struct emit *e, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+			    uint32_t n);
+/* An attribute of a function, or of a call. */
+void emit_attr(struct emit *e, LLVMValueRef fn, LLVMValueRef call, const char *name);
+
+/* burst.c */
+void emit_burst(struct emit *e);
+
 /* emit_alu.c */
 bool emit_alu(struct func *f, const struct insn *in);
 LLVMValueRef emit_condition(struct func *f, const struct insn *in);

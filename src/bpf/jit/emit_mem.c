@@ -229,8 +229,12 @@ static bool load_slot(struct func *f, const struct insn *in, const struct kind *
 		      f->slot[slot] ? f->slot[slot] : emit_frame_ptr(f, p->val + in->off));
 	if (!f->slot[slot])
 		LLVMSetAlignment(v, 8);
-	emit_set_fat(f, in->dst, v, emit_load(f, f->e->ptr, f->slot_base[slot]),
-		     emit_load(f, f->e->i64, f->slot_bound[slot]));
+	/* What was overwritten since has the bounds of its old value no more. */
+	if (f->st.slot[slot].bits & KIND_FAT)
+		emit_set_fat(f, in->dst, v, emit_load(f, f->e->ptr, f->slot_base[slot]),
+			     emit_load(f, f->e->i64, f->slot_bound[slot]));
+	else
+		emit_set(f, in->dst, v);
 	return true;
 }
 
@@ -284,14 +288,17 @@ static bool store_slot(struct func *f, const struct insn *in, LLVMValueRef v)
 
 void emit_st(struct func *f, const struct insn *in)
 {
+	const struct kind *p = &f->st.reg[in->dst];
 	LLVMValueRef v = emit_src(f, in), st;
 	struct access a;
 
 	if (store_slot(f, in, v))
 		return;
 	a = access_of(f, in->dst, in, true);
-	if (f->st.reg[in->dst].bits == KIND_CTX) {
-		bad_access(f, &a, FAULT_READ_ONLY);
+	if (p->bits == KIND_CTX) {
+		bool inside = p->known && (uint64_t)(p->val + in->off) < CTX_SIZE;
+
+		bad_access(f, &a, inside ? FAULT_READ_ONLY : FAULT_BAD_ACCESS);
 		return;
 	}
 	if (in->width < 8)

@@ -347,6 +347,13 @@ static const struct test_case cases[] = {
 	  "callsub sub\n" OR_LEAVE "ldxdw r0, [r0+0]\nexit\nsub:\n"
 	  "stw [r10-4], 1\nlddw r1, " MAP(0) "\nmov64 r2, r10\nadd64 r2, -4\ncall 1\nret\n",
 	  0, 77 },
+	{ "call: a frame that ended",
+	  "ldxw r1, [r1+12]\ncallsub sub\n" OR_LEAVE
+	  "ldxdw r0, [r0-8]\nexit\nsub:\njeq r1, 3, frame\n"
+	  "stw [r10-4], 1\nlddw r1, " MAP(
+		  0) "\nmov64 r2, r10\nadd64 r2, -4\ncall 1\nret\n"
+		     "frame:\nstxdw [r10-8], r10\nstb [r10-1], 0\nldxdw r0, [r10-8]\nret\n",
+	  FAULT_BAD_ACCESS | STRICTER, 0 },
 	{ "call: the callee moves the packet",
 	  "mov64 r6, r1\nldxw r7, [r1+0]\ncallsub sub\nldxb r0, [r7+60]\nexit\nsub:\nmov64 r2, "
 	  "-8\ncall 65\nret\n",
