@@ -31,32 +31,32 @@ enum helper_arg {
 	ARG_MEM_OUT,	   /* writable; its size is the next argument */
 	ARG_MEM_FIXED,	   /* readable, `fixed` bytes */
 	ARG_MEM_FIXED_OUT, /* writable, `fixed` bytes */
-	ARG_SIZE,	   /* bytes of the argument before; 0 is refused with FAULT_BAD_HELPER_ARG */
+	ARG_SIZE, /* bytes of the argument before; 0 is refused with FAULT_BAD_HELPER_ARG */
 	ARG_SIZE_OR_ZERO,
 	/* A callback: registers hold INSN_FUNC_VALUE + index (OP_LD_FUNC), the helper gets the index in
 	 * prog->subprogs. */
 	ARG_CALLBACK,
 	ARG_RINGBUF_RECORD, /* a reserved record; the helper ends the reservation */
 	ARG_CONST_STR,	    /* a NUL-terminated string in readable memory */
-	ARG_SPIN_LOCK,	    /* the bpf_spin_lock of a map value; not held before lock, held before unlock */
-	ARG_ANY_OR_NULL,    /* passed through unchecked: the helper only passes it on (callback ctx) */
+	ARG_SPIN_LOCK, /* the bpf_spin_lock of a map value; not held before lock, held before unlock */
+	ARG_ANY_OR_NULL, /* passed through unchecked: the helper only passes it on (callback ctx) */
 };
 
 enum helper_ret {
-	RET_INT,	   /* a scalar */
-	RET_MAP_VALUE,	   /* a value of the call's map, or NULL */
-	RET_MEM,	   /* memory of the size given by argument 2 (ringbuf_reserve), or NULL */
-	RET_VOID,	   /* R0 is undefined for the program: 0 here */
-	RET_PACKET,	   /* a pointer into the packet, or NULL: bpf_dynptr_slice */
+	RET_INT,       /* a scalar */
+	RET_MAP_VALUE, /* a value of the call's map, or NULL */
+	RET_MEM,       /* memory of the size given by argument 2 (ringbuf_reserve), or NULL */
+	RET_VOID,      /* R0 is undefined for the program: 0 here */
+	RET_PACKET,    /* a pointer into the packet, or NULL: bpf_dynptr_slice */
 };
 
 struct prog;
 
-typedef uint64_t (*helper_fn)(struct run_ctx *rc, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
-			      uint64_t a5);
+typedef uint64_t (*helper_fn)(struct run_ctx *rc, uint64_t a1, uint64_t a2, uint64_t a3,
+			      uint64_t a4, uint64_t a5);
 
 struct helper {
-	uint32_t id; /* enum bpf_func_id; kfuncs: 0 */
+	uint32_t id;	  /* enum bpf_func_id; kfuncs: 0 */
 	const char *name; /* "map_lookup_elem"; kfuncs have their full name */
 	helper_fn fn;
 	uint8_t ret;		   /* enum helper_ret */

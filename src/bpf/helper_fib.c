@@ -150,7 +150,7 @@ static int fib_lookup(struct bpf_fib_lookup *p, const struct net *net, uint32_t 
 		return BPF_FIB_LKUP_RET_NOT_FWDED;
 	if (!in)
 		return -ENODEV;
-	if (!in->forwarding)
+	if (!(p->family == AF_INET ? in->forwarding4 : in->forwarding6))
 		return BPF_FIB_LKUP_RET_FWD_DISABLED;
 	route = net_route_lookup(net, p->family, dst, take_table(p, flags));
 	if (!route)

@@ -457,7 +457,7 @@ static void tail_calls_b5_08(void **state)
 static void add_world(struct net *net)
 {
 	struct net_edit *edit = net_edit_begin(net);
-	struct net_if in = { .ifindex = 1, .mtu = 1500, .up = true, .forwarding = true };
+	struct net_if in = { .ifindex = 1, .mtu = 1500, .up = true, .forwarding4 = true };
 	struct net_if out = { .ifindex = 2, .mtu = 1400, .up = true, .mac = { 2, 0, 0, 0, 0, 2 } };
 	struct net_route route = { .family = AF_INET,
 				   .prefix_len = 8,
@@ -546,6 +546,11 @@ static void fib_lookup_v6_b1_12(void **state)
 	((uint8_t *)p.ipv6_src)[1] = 0x80;
 	assert_int_equal(call(BPF_FUNC_fib_lookup, at(&frame), at(&p), 64, 0, 0),
 			 BPF_FIB_LKUP_RET_NOT_FWDED);
+	/* Forwarding is on for IPv4 alone. */
+	((uint8_t *)p.ipv6_src)[0] = 0x20;
+	((uint8_t *)p.ipv6_dst)[0] = 0x20;
+	assert_int_equal(call(BPF_FUNC_fib_lookup, at(&frame), at(&p), 64, 0, 0),
+			 BPF_FIB_LKUP_RET_FWD_DISABLED);
 	p.family = 99;
 	assert_int_equal((int64_t)call(BPF_FUNC_fib_lookup, at(&frame), at(&p), 64, 0, 0),
 			 -EAFNOSUPPORT);

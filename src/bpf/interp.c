@@ -195,14 +195,45 @@ static bool atomic(struct machine *m, const struct insn *insn, uint32_t pc)
 	return true;
 }
 
+/* Of a checked, aligned address. */
+static uint64_t load_acquire_mem(uint64_t addr, uint32_t width)
+{
+	switch (width) {
+	case 1:
+		return __atomic_load_n((uint8_t *)addr, __ATOMIC_ACQUIRE);
+	case 2:
+		return __atomic_load_n((uint16_t *)addr, __ATOMIC_ACQUIRE);
+	case 4:
+		return __atomic_load_n((uint32_t *)addr, __ATOMIC_ACQUIRE);
+	default:
+		return __atomic_load_n((uint64_t *)addr, __ATOMIC_ACQUIRE);
+	}
+}
+
+static void store_release_mem(uint64_t addr, uint32_t width, uint64_t value)
+{
+	switch (width) {
+	case 1:
+		__atomic_store_n((uint8_t *)addr, (uint8_t)value, __ATOMIC_RELEASE);
+		break;
+	case 2:
+		__atomic_store_n((uint16_t *)addr, (uint16_t)value, __ATOMIC_RELEASE);
+		break;
+	case 4:
+		__atomic_store_n((uint32_t *)addr, (uint32_t)value, __ATOMIC_RELEASE);
+		break;
+	default:
+		__atomic_store_n((uint64_t *)addr, value, __ATOMIC_RELEASE);
+	}
+}
+
 static bool load_acquire(struct machine *m, const struct insn *insn, uint32_t pc)
 {
 	uint64_t addr = m->r[insn->src] + (uint64_t)(int64_t)insn->off;
 
 	if (!check_aligned(m, addr, insn->width, false, pc))
 		return false;
-	m->r[insn->dst] = read_mem(addr, insn->width);
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	m->r[insn->dst] = load_acquire_mem(addr, insn->width);
 	return true;
 }
 
@@ -212,8 +243,7 @@ static bool store_release(struct machine *m, const struct insn *insn, uint32_t p
 
 	if (!check_aligned(m, addr, insn->width, true, pc))
 		return false;
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	write_mem(addr, insn->width, m->r[insn->src]);
+	store_release_mem(addr, insn->width, m->r[insn->src]);
 	return true;
 }
 
@@ -398,24 +428,16 @@ static bool exec(struct machine *m, uint32_t pc)
 		case OP_LDX:
 		case OP_LDXS: STEP(load(m, insn, pc)); break;
 		case OP_ST: STEP(store(m, insn, pc, SRC)); break;
-		case OP_ATOMIC_ADD:
-		case OP_ATOMIC_OR:
-		case OP_ATOMIC_AND:
-		case OP_ATOMIC_XOR:
-		case OP_ATOMIC_FETCH_ADD:
-		case OP_ATOMIC_FETCH_OR:
-		case OP_ATOMIC_FETCH_AND:
-		case OP_ATOMIC_FETCH_XOR:
-		case OP_ATOMIC_XCHG:
-		case OP_ATOMIC_CMPXCHG: STEP(atomic(m, insn, pc)); break;
+		case OP_ATOMIC_ADD: case OP_ATOMIC_OR: case OP_ATOMIC_AND: case OP_ATOMIC_XOR:
+		case OP_ATOMIC_FETCH_ADD: case OP_ATOMIC_FETCH_OR: case OP_ATOMIC_FETCH_AND:
+		case OP_ATOMIC_FETCH_XOR: case OP_ATOMIC_XCHG: case OP_ATOMIC_CMPXCHG:
+			STEP(atomic(m, insn, pc)); break;
 		case OP_LOAD_ACQ: STEP(load_acquire(m, insn, pc)); break;
 		case OP_STORE_REL: STEP(store_release(m, insn, pc)); break;
 
 		/* 64-bit immediates; the second slot is skipped */
-		case OP_LD_IMM:
-		case OP_LD_MAP:
-		case OP_LD_MAP_VALUE:
-		case OP_LD_FUNC: DST = (uint64_t)insn->imm; pc += 2; break;
+		case OP_LD_IMM: case OP_LD_MAP: case OP_LD_MAP_VALUE: case OP_LD_FUNC:
+			DST = (uint64_t)insn->imm; pc += 2; break;
 
 		case OP_NOP:
 		case OP_COUNT: return fault(m, FAULT_BAD_CALL, pc, 0, 0);

@@ -29,14 +29,15 @@ enum prog_engine { ENGINE_INTERP, ENGINE_JIT };
  * ends with prog_run_end. */
 typedef uint32_t (*prog_run_one)(const struct prog *prog, struct run_ctx *rc, struct frame *frame);
 /* Runs n times (at most BURST_MAX), frame after frame; fills verdicts[n]. */
-typedef void (*prog_run_many)(const struct prog *prog, struct run_ctx *rc, struct frame *const *frames,
-			      uint32_t n, uint32_t *verdicts);
+typedef void (*prog_run_many)(const struct prog *prog, struct run_ctx *rc,
+			      struct frame *const *frames, uint32_t n, uint32_t *verdicts);
 
 /* A subprogram: instructions [start, end). Subprogram 0 is the main one. */
 struct subprog {
 	uint32_t start, end;
-	uint32_t stack_size; /* bytes that it addresses below r10 with constant offsets: at most 512 */
-	char name[64];	     /* from BTF func info, or "sub_N" */
+	uint32_t
+		stack_size; /* bytes that it addresses below r10 with constant offsets: at most 512 */
+	char name[64];	    /* from BTF func info, or "sub_N" */
 };
 
 struct prog {
@@ -57,8 +58,8 @@ struct prog {
 	uint8_t tag[BPF_TAG_SIZE];
 	uint64_t load_time_ns;
 
-	struct obj *btf;      /* owned; NULL: none */
-	void *line_info;      /* struct bpf_line_info[n_line_info] */
+	struct obj *btf; /* owned; NULL: none */
+	void *line_info; /* struct bpf_line_info[n_line_info] */
 	uint32_t n_line_info;
 	void *func_info;
 	uint32_t n_func_info;
@@ -67,7 +68,7 @@ struct prog {
 struct prog_attr {
 	uint32_t type;
 	uint32_t expected_attach_type;
-	uint32_t flags; /* BPF_F_XDP_HAS_FRAGS, ... */
+	uint32_t flags;		      /* BPF_F_XDP_HAS_FRAGS, ... */
 	const struct bpf_insn *insns; /* borrowed during create */
 	uint32_t n_insns;
 	bool gpl;

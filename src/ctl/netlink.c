@@ -137,7 +137,8 @@ static int on_link(const struct nlmsghdr *nlh, void *arg)
 		r->seen[r->n_seen++] = nif.ifindex;
 	if (port && !port->is_kernel_if)
 		return MNL_CB_OK; /* a port of weir has taken this number */
-	nif.forwarding = sysctl_is_set("ipv4", nif.name) || sysctl_is_set("ipv6", nif.name);
+	nif.forwarding4 = sysctl_is_set("ipv4", nif.name);
+	nif.forwarding6 = sysctl_is_set("ipv6", nif.name);
 	if (port)
 		link_merge_port(r, port, &nif);
 	r->error = net_edit_if(r->edit, &nif);

@@ -140,7 +140,12 @@ static void test_changes(void **state)
 	follow("ip neigh replace 10.5.0.9 lladdr 02:00:00:00:00:0a dev v0");
 	assert_int_equal(neighbour(v0, "10.5.0.9")->mac[5], 10);
 	follow("echo 1 >/proc/sys/net/ipv4/conf/v0/forwarding");
-	assert_true(interface("v0")->forwarding);
+	assert_true(interface("v0")->forwarding4);
+	assert_false(interface("v0")->forwarding6);
+	follow("echo 0 >/proc/sys/net/ipv4/conf/v0/forwarding; "
+	       "echo 1 >/proc/sys/net/ipv6/conf/v0/forwarding");
+	assert_false(interface("v0")->forwarding4);
+	assert_true(interface("v0")->forwarding6);
 	follow("ip link set v0 down");
 	assert_false(interface("v0")->up);
 	follow("ip link del v0");

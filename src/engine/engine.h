@@ -34,8 +34,9 @@ struct engine_cfg {
 	uint32_t n_frames; /* of the pool; 0: 16,384 */
 	uint32_t burst;	   /* frames a poll, 1..BURST_MAX; 0: BURST_MAX */
 	uint32_t cpu;	   /* what worker 0 says it is (--cpu) */
-	uint32_t rx_queue; /* rx_queue_index of frames whose port is no kernel interface (--rx-queue) */
-	bool fixed_time;   /* --time */
+	uint32_t
+		rx_queue; /* rx_queue_index of frames whose port is no kernel interface (--rx-queue) */
+	bool fixed_time; /* --time */
 	uint64_t time_ns;
 	bool pin;		       /* bind workers to host CPUs */
 	enum redirect_flush flush;     /* redirect.flush */

@@ -72,7 +72,7 @@ struct wired {
 	struct prog *prog; /* owned; NULL: frames are passed */
 	burst_run run;	   /* chosen by worker_choose_run; not NULL */
 	bool input;
-	uint32_t rx_queue; /* of its frames, when the port gives none; 0 otherwise */
+	uint32_t rx_queue;  /* of its frames, when the port gives none; 0 otherwise */
 	_Atomic bool ended; /* no more frames will come */
 	_Atomic int lost;   /* the -errno that rx ended with, or 0 */
 };

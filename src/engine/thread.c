@@ -45,14 +45,17 @@ void engine_limit(struct engine *engine, uint64_t max_frames)
 int engine_input_error(struct engine *engine, struct err *err)
 {
 	for (uint32_t i = 0; i < engine->n_ports; i++) {
-		int rc = atomic_load_explicit(&engine->ports[i].lost, memory_order_relaxed);
+		const struct port *port = engine->ports[i].port;
+		int rc = atomic_load_explicit(&engine->ports[i].lost, memory_order_acquire);
 
-		if (rc)
-			return err_set(err, -rc,
-				       "port %s: lost while running: %s (%s), is the interface "
-				       "still there and up?",
-				       engine->ports[i].port->name, strerrordesc_np(-rc),
-				       errno_name(rc));
+		if (!rc)
+			continue;
+		if (port->lost[0])
+			return err_set(err, -rc, "%s", port->lost);
+		return err_set(err, -rc,
+			       "port %s: lost while running: %s (%s), is the interface still there "
+			       "and up?",
+			       port->name, strerrordesc_np(-rc), errno_name(rc));
 	}
 	return 0;
 }

@@ -82,7 +82,7 @@ static int name_port(struct engine *engine, struct port *port, const struct port
 			err, EEXIST,
 			"port %s:%s: port %u is named %s already, give this one another with name=",
 			spec->kind, spec->arg, other->id + 1, name);
-	snprintf(port->name, sizeof(port->name), "%s", name);
+	snprintf(port->name, sizeof(port->name), "%.*s", PORT_NAME_LEN - 1, name);
 	return 0;
 }
 
@@ -115,7 +115,7 @@ static int number_port(struct engine *engine, struct port *port, const struct po
 static int enter_net(struct engine *engine, const struct port *port, struct err *err)
 {
 	const struct net_if *old = net_if_by_index(engine->net, port->ifindex);
-	struct net_if nif = { .forwarding = true };
+	struct net_if nif = { .forwarding4 = true, .forwarding6 = true };
 	struct net_edit *edit;
 	int rc;
 

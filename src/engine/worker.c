@@ -187,7 +187,7 @@ static uint32_t poll_input(struct worker *w, struct wired *in)
 		return 0;
 	n = port_rx(in->port, &w->cache, frames, budget);
 	if (n < 0)
-		atomic_store_explicit(&in->lost, n, memory_order_relaxed);
+		atomic_store_explicit(&in->lost, n, memory_order_release);
 	if (n < 0 || n & PORT_EOF) {
 		atomic_store_explicit(&in->ended, true, memory_order_release);
 		n = n < 0 ? 0 : n & ~PORT_EOF;

@@ -6,6 +6,7 @@
 #include "map_impl.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -14,7 +15,7 @@
 int map_values_create(struct map *map, const struct map_attr *attr, uint32_t n_values,
 		      uint32_t n_cpus)
 {
-	char name[MAP_NAME_LEN + 8] = "map:";
+	char name[MAP_NAME_LEN + 8];
 	uint64_t n = (uint64_t)n_values * n_cpus;
 	int rc;
 
@@ -22,7 +23,7 @@ int map_values_create(struct map *map, const struct map_attr *attr, uint32_t n_v
 	map->n_values = n_values;
 	if (n > SIZE_MAX / map->stride)
 		return -ENOMEM;
-	strncat(name, attr->name, MAP_NAME_LEN - 1);
+	snprintf(name, sizeof(name), "map:%s", attr->name);
 	rc = area_create(&map->area, n * map->stride, name);
 	if (rc)
 		return rc;

@@ -25,7 +25,8 @@ struct net_if {
 	uint32_t n_rx_queues;
 	bool up;
 	bool can_xmit; /* has ndo_xdp_xmit, or is a port of weir: else EOPNOTSUPP at the redirect */
-	bool forwarding; /* of IPv4 and IPv6: bpf_fib_lookup's FWD_DISABLED */
+	bool forwarding4; /* of IPv4, and the next of IPv6: else bpf_fib_lookup's FWD_DISABLED */
+	bool forwarding6;
 	uint8_t mac[6];
 	char name[NET_IF_NAME];
 	uint32_t port_id; /* the engine's port, or UINT32_MAX when weir has none there */

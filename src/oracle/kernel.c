@@ -168,7 +168,7 @@ int kernel_oracle_run(struct kernel_oracle *oracle, uint32_t ifindex, uint32_t r
 		      struct err *err)
 {
 	struct wire_run run = { .ifindex = ifindex, .rx_queue = rx_queue, .repeat = 1 };
-	uint32_t n;
+	uint32_t n = 0;
 	char *answer;
 	int rc = ask(oracle, WIRE_RUN, &run, bytes, len, (void **)&answer, &n, err);
 
@@ -181,7 +181,7 @@ int kernel_oracle_run(struct kernel_oracle *oracle, uint32_t ifindex, uint32_t r
 
 int kernel_oracle_maps(struct kernel_oracle *oracle, json_t **ret, struct err *err)
 {
-	uint32_t len;
+	uint32_t len = 0;
 	char *answer;
 	int rc = ask(oracle, WIRE_MAPS, NULL, NULL, 0, (void **)&answer, &len, err);
 
@@ -196,7 +196,7 @@ int kernel_oracle_live(struct kernel_oracle *oracle, const uint8_t *bytes, uint3
 		       uint32_t repeat, uint64_t *ret_ns, struct err *err)
 {
 	struct wire_run run = { .repeat = repeat };
-	uint32_t n;
+	uint32_t n = 0;
 	char *answer;
 	int rc = ask(oracle, WIRE_LIVE, &run, bytes, len, (void **)&answer, &n, err);
 

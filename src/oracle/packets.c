@@ -83,11 +83,8 @@ int packets_next(struct packets *p, const uint8_t **bytes, uint32_t *len, struct
 		rc = port_rx(p->port, &p->cache, p->frames, BURST_MAX);
 		if (rc == PORT_EOF)
 			return 0;
-		if (rc == -EBADMSG)
-			return err_set(err, EBADMSG,
-				       "%s: the capture is damaged or cut off in the middle of a "
-				       "packet: capture it again",
-				       p->name);
+		if (rc < 0 && p->port->lost[0])
+			return err_set(err, -rc, "%s", p->port->lost);
 		if (rc <= 0)
 			return err_set(err, rc ? -rc : EIO, "%s: reading stopped: %s", p->name,
 				       errno_name(rc ? rc : EIO));

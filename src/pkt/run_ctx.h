@@ -108,7 +108,8 @@ struct run_ctx {
 	 * inside a mapping with PROT_NONE pages on both sides. */
 	uint8_t *stack;
 	void *worker; /* the engine's, for nobody else */
-	struct fault last_fault; /* as fault, but kept until the next fault: runs after it do not reset it */
+	struct fault
+		last_fault; /* as fault, but kept until the next fault: runs after it do not reset it */
 };
 
 /* In place; makes the stack. -ENOMEM. run_ctx_fini takes a zeroed one too. */

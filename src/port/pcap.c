@@ -126,7 +126,7 @@ static int link_check(struct capture *c, struct err *err)
 	if (link == DLT_EN10MB)
 		return 0;
 	return err_set(
-		err, EINVAL,
+		err, EBADMSG,
 		"port pcap:%s: its link type is %s (%d), not Ethernet; capture on an Ethernet "
 		"interface",
 		c->path, name ? name : "unknown", link);
@@ -145,7 +145,7 @@ static int reader_start(struct capture *c, FILE *in, struct err *err)
 	if (S_ISREG(st.st_mode) && !st.st_size) {
 		fclose(in);
 		return err_set(
-			err, EINVAL,
+			err, EBADMSG,
 			"port pcap:%s: the file is empty, not even a header; capture it again",
 			c->path);
 	}
@@ -153,13 +153,13 @@ static int reader_start(struct capture *c, FILE *in, struct err *err)
 	if (!c->pcap) {
 		fclose(in);
 		return err_set(
-			err, EINVAL,
+			err, EBADMSG,
 			"port pcap:%s: not a pcap or pcapng capture (%s); capture it again with "
 			"tcpdump -w",
 			c->path, text);
 	}
 	if (link_check(c, err))
-		return -EINVAL;
+		return -EBADMSG;
 	return capture_enter(c, &st) ? 0 : clash_error(c, err);
 }
 
@@ -190,6 +190,23 @@ static bool packet_take(struct capture *c, struct frame *f, const struct pcap_pk
 	return false;
 }
 
+/* The end of the file: an error when it had nothing to give, or not all of it. */
+static int reader_end(struct capture *c)
+{
+	uint64_t cut = c->port.stats.rx_dropped[RX_LOSS_TRUNCATED];
+
+	if (!c->seq)
+		return port_lost(&c->port, EBADMSG,
+				 "port pcap:%.100s: no packet in it; capture it again", c->path);
+	if (cut)
+		return port_lost(
+			&c->port, EBADMSG,
+			"port pcap:%.100s: %llu of its %u packets are cut and left out (snap "
+			"length %d); capture them whole with tcpdump -s 0",
+			c->path, (unsigned long long)cut, c->seq, pcap_snapshot(c->pcap));
+	return PORT_EOF;
+}
+
 /* Reads until n frames are filled, or the file ends: then c->end is set. */
 static uint32_t reader_fill(struct capture *c, struct frame **frames, uint32_t n)
 {
@@ -201,7 +218,7 @@ static uint32_t reader_fill(struct capture *c, struct frame **frames, uint32_t n
 	while (filled < n) {
 		rc = pcap_next_ex(c->pcap, &h, &bytes);
 		if (rc == PCAP_ERROR_BREAK) {
-			c->end = PORT_EOF;
+			c->end = reader_end(c);
 			break;
 		}
 		if (rc != 1) {

@@ -190,10 +190,10 @@ static void bad_files_get_a_line_that_helps(void **state)
 		int code;
 	} cases[] = {
 		{ "missing.pcap", "no such file or folder; check the path", -ENOENT },
-		{ "empty.pcap", "the file is empty", -EINVAL },
-		{ "header.pcap", "not a pcap or pcapng capture", -EINVAL },
-		{ "text.pcap", "not a pcap or pcapng capture", -EINVAL },
-		{ "sll.pcap", "its link type is LINUX_SLL (113), not Ethernet", -EINVAL },
+		{ "empty.pcap", "the file is empty", -EBADMSG },
+		{ "header.pcap", "not a pcap or pcapng capture", -EBADMSG },
+		{ "text.pcap", "not a pcap or pcapng capture", -EBADMSG },
+		{ "sll.pcap", "its link type is LINUX_SLL (113), not Ethernet", -EBADMSG },
 		{ "folder.pcap", "it is a folder", -EISDIR },
 	};
 	struct env e;
@@ -247,12 +247,15 @@ static void packets_that_are_not_whole_are_counted(void **state)
 	static const struct {
 		uint32_t snaplen, caplen, len;
 		enum port_rx_loss loss;
+		int end;
+		const char *says;
 	} cases[] = {
-		{ 96, 96, 1500, RX_LOSS_TRUNCATED },
-		{ 40, 60, 60,
-		  RX_LOSS_TRUNCATED }, /* the header's snap length is below the record's */
-		{ 65535, 13, 13, RX_LOSS_TOO_SHORT },
-		{ 65535, 3521, 3521, RX_LOSS_TOO_LONG },
+		{ 96, 96, 1500, RX_LOSS_TRUNCATED, -EBADMSG,
+		  "odd.pcap: 3 of its 3 packets are cut and left out (snap length 96)" },
+		/* the header's snap length is below the record's */
+		{ 40, 60, 60, RX_LOSS_TRUNCATED, -EBADMSG, "(snap length 40)" },
+		{ 65535, 13, 13, RX_LOSS_TOO_SHORT, PORT_EOF, "" },
+		{ 65535, 3521, 3521, RX_LOSS_TOO_LONG, PORT_EOF, "" },
 	};
 	struct env e;
 
@@ -266,14 +269,31 @@ static void packets_that_are_not_whole_are_counted(void **state)
 
 		file_write(file("odd.pcap"), buf, len);
 		assert_int_equal(open_as(&e, file("odd.pcap"), "in", &in, NULL), 0);
-		while ((n = port_rx(in, &e.cache, frames, BURST_MAX)) != PORT_EOF) {
+		while ((n = port_rx(in, &e.cache, frames, BURST_MAX)) != cases[i].end) {
 			assert_int_equal(n, 0);
 			assert_true(rounds++ < 3);
 		}
+		assert_non_null(strstr(in->lost, cases[i].says));
 		assert_int_equal(in->stats.rx_dropped[cases[i].loss], 3);
 		assert_int_equal(in->stats.rx_frames, 0);
 		port_close(in);
 	}
+	env_fini(&e);
+}
+
+static void a_capture_without_packets_is_an_error(void **state)
+{
+	static uint8_t buf[64];
+	struct frame *frames[BURST_MAX];
+	struct port *in;
+	struct env e;
+
+	file_write(file("none.pcap"), buf, capture_make(buf, 1, 65535, 0, 0, 0));
+	env_init(&e);
+	assert_int_equal(open_as(&e, file("none.pcap"), "in", &in, NULL), 0);
+	assert_int_equal(port_rx(in, &e.cache, frames, BURST_MAX), -EBADMSG);
+	assert_non_null(strstr(in->lost, "none.pcap: no packet in it"));
+	port_close(in);
 	env_fini(&e);
 }
 
@@ -394,6 +414,7 @@ int main(void)
 		cmocka_unit_test(bad_files_get_a_line_that_helps),
 		cmocka_unit_test(file_cut_in_a_packet_gives_those_before_it),
 		cmocka_unit_test(packets_that_are_not_whole_are_counted),
+		cmocka_unit_test(a_capture_without_packets_is_an_error),
 		cmocka_unit_test(longest_frame_is_read),
 		cmocka_unit_test(one_file_is_not_read_and_written),
 		cmocka_unit_test(unwritable_files_are_named),

@@ -28,7 +28,8 @@ static bool begin_case(struct reader *r, const char *name)
 		return false;
 	r->cases = more;
 	memset(&more[r->n], 0, sizeof(*more));
-	snprintf(more[r->n].name, sizeof(more[r->n].name), "%s", name);
+	snprintf(more[r->n].name, sizeof(more[r->n].name), "%.*s", (int)sizeof(more[r->n].name) - 1,
+		 name);
 	more[r->n].mem_len = DEFAULT_LEN;
 	for (uint32_t i = 0; i < DEFAULT_LEN; i++)
 		more[r->n].mem[i] = (uint8_t)i;
