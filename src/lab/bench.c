@@ -10,7 +10,7 @@
 #include "ctl/instance.h"
 #include "lab/table.h"
 
-static const struct table_kind *const kinds[] = { &table_actions };
+static const struct table_kind *const kinds[] = { &table_actions, &table_af_xdp };
 
 enum { N_KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -49,7 +49,7 @@ int weir_bench(const char *name, const struct weir_bench_opts *opts, struct weir
 		if (!strcmp(kinds[i]->name, name))
 			kind = kinds[i];
 	if (!kind)
-		return err_set(instance_err(err), ENOENT, "%s: no such table; there is: actions",
+		return err_set(instance_err(err), ENOENT, "%s: no such table; there are: actions, af_xdp",
 			       name);
 	/* CPU 0 takes most interrupts: the last one is the quietest. */
 	(void)cpu_pin(cpu_count() - 1);

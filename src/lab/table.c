@@ -85,6 +85,8 @@ static void print_row(const struct table *table, const struct table_row *row, FI
 	else
 		fprintf(out, "%7s  ", "");
 	fprintf(out, "%s\n", row->work);
+	if (row->note[0])
+		fprintf(out, "%-22s %-12s %s\n", "", "", row->note);
 }
 
 void table_print(const struct table *table, FILE *out)

@@ -22,6 +22,7 @@ struct table_row {
 	json_t *params;	    /* owned; what differs from the defaults */
 	struct measure m;
 	const char *missing; /* why there is no figure; NULL: there is one */
+	char note[128];	     /* for people, a line below the row; the params say the same; "": none */
 };
 
 struct table {
@@ -53,5 +54,6 @@ struct table_kind {
 };
 
 extern const struct table_kind table_actions; /* actions.c */
+extern const struct table_kind table_af_xdp;  /* af_xdp.c */
 
 #endif
