@@ -49,8 +49,8 @@ int weir_bench(const char *name, const struct weir_bench_opts *opts, struct weir
 		if (!strcmp(kinds[i]->name, name))
 			kind = kinds[i];
 	if (!kind)
-		return err_set(instance_err(err), ENOENT, "%s: no such table; there are: actions, af_xdp",
-			       name);
+		return err_set(instance_err(err), ENOENT,
+			       "%s: no such table; there are: actions, af_xdp", name);
 	/* CPU 0 takes most interrupts: the last one is the quietest. */
 	(void)cpu_pin(cpu_count() - 1);
 	table.host = host_describe();

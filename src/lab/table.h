@@ -22,7 +22,7 @@ struct table_row {
 	json_t *params;	    /* owned; what differs from the defaults */
 	struct measure m;
 	const char *missing; /* why there is no figure; NULL: there is one */
-	char note[128];	     /* for people, a line below the row; the params say the same; "": none */
+	char note[128]; /* for people, a line below the row; the params say the same; "": none */
 };
 
 struct table {
