@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -25,10 +24,9 @@ enum {
 	CALIBRATE_FRAMES = 1 << 18,
 	REPEAT_FACTOR =
 		100, /* a repeat to one of a table in memory: opening takes some time itself */
-	REPEATS_DIVISOR = 6, /* of those repeats one in six, and two more */
-	POLLS_A_LOOK = 256,  /* polls to one look at whether the generator has finished */
-	URGENT = -20,	    /* nice value of all that takes part: other work on the machine waits */
-	DRAIN_NS = 5000000, /* for what is in the kernel's rings when it has */
+	REPEATS_DIVISOR = 6,   /* of those repeats one in six, and two more */
+	POLLS_A_LOOK = 256,    /* polls to one look at whether the generator has finished */
+	DRAIN_NS = 5000000,    /* for what is in the kernel's rings when it has */
 	RUN_NS_MAX = 60000000, /* thousands: no repeat takes a minute */
 };
 
@@ -121,12 +119,6 @@ static int receive_weir(struct bench *bench, const struct receiver *receiver,
 	rc = traffic_start(bench->traffic, bench->frames);
 	if (!rc)
 		poll_all(bench, rig_engine(rig), result);
-	if (getenv("DBG")) {
-		struct port *p = engine_port_at(rig_engine(rig), 0);
-		p->ops->update_stats(p);
-		for (int i = 0; i < 8; i++)
-			fprintf(stderr, " %lu", p->stats.rx_dropped[i]);
-	}
 	rig_destroy(rig);
 	return rc;
 }
@@ -195,12 +187,6 @@ static double row_once(void *arg, uint64_t packets)
 		row->cycles[row->n] = result.cycles;
 		row->loss[row->n++] = 1 - (double)result.received / (double)bench->frames;
 	}
-	if (getenv("DBG"))
-		fprintf(stderr,
-			"%s %s: frames %lu received %lu ns/sent %.1f ns/recv %.1f cycles %.0f\n",
-			row->receiver->name, row->receiver->engine, bench->frames, result.received,
-			(double)ns / bench->frames, (double)ns / (double)result.received,
-			result.cycles);
 	return (double)ns / (double)result.received;
 }
 
@@ -292,9 +278,8 @@ static int run(struct table *table, const struct measure_cfg *cfg, struct err *e
 	struct measure_cfg longer = { .repeats = cfg->repeats / REPEATS_DIVISOR + 2,
 				      .repeat_ns = cfg->repeat_ns * REPEAT_FACTOR };
 	struct bench bench = { .cpu = cpu_count() - 1 };
-	int nice = getpriority(PRIO_PROCESS, 0), rc;
+	int rc;
 
-	(void)setpriority(PRIO_PROCESS, 0, URGENT);
 	if (cpu_count() < 2)
 		rc = err_set(err, ENOTSUP, "a generator and a receiver need two CPUs");
 	else
@@ -311,7 +296,6 @@ static int run(struct table *table, const struct measure_cfg *cfg, struct err *e
 out_cable:
 	cable_close(&bench.cable);
 out:
-	(void)setpriority(PRIO_PROCESS, 0, nice);
 	if (rc)
 		all_missing(table, err->text);
 	return 0;
