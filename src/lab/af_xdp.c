@@ -72,8 +72,8 @@ static int receive_sink(struct bench *bench, const struct receiver *receiver,
 		return err_set(&bench->err, -link, "no XDP program on a veth: %s",
 			       errno_name(link));
 	rc = traffic_start(bench->traffic, bench->frames);
-	while (!rc && !traffic_done(bench->traffic))
-		usleep(1000);
+	if (!rc)
+		rc = traffic_wait(bench->traffic);
 	close(link);
 	*result = (struct testpmd_result){ .received = bench->frames };
 	return rc;
@@ -144,8 +144,8 @@ static int receive_dpdk(struct bench *bench, const struct receiver *receiver,
 		return rc;
 	}
 	rc = traffic_start(bench->traffic, bench->frames);
-	while (!rc && !traffic_done(bench->traffic))
-		usleep(1000);
+	if (!rc)
+		rc = traffic_wait(bench->traffic);
 	if (!rc)
 		rc = testpmd_finish(pmd, result, &bench->err);
 	testpmd_close(pmd);
@@ -159,6 +159,8 @@ static const struct receiver receivers[] = {
 	  receive_sink },
 	{ "rx_drop", "weir", "AF_XDP copy mode: rx, run drop.o (jit), free", "", receive_weir },
 	{ "rx_drop", "dpdk", "AF_XDP copy mode: testpmd rxonly with net_af_xdp", "", receive_dpdk },
+	{ "rx_drop/busy_budget=0", "dpdk", "the same, the driver's busy polling off",
+	  ",busy_budget=0", receive_dpdk },
 };
 
 enum { N_RECEIVERS = sizeof(receivers) / sizeof(receivers[0]) };
@@ -174,13 +176,16 @@ static double row_once(void *arg, uint64_t packets)
 	int rc;
 
 	(void)packets;
-	rc = row->missing[0] ? -ENOENT : row->receiver->receive(bench, row->receiver, &result);
-	if (rc) {
-		if (!row->missing[0])
-			snprintf(row->missing, sizeof(row->missing), "%s", bench->err.text);
+	if (row->missing[0])
 		return -1;
-	}
-	ns = traffic_finish(bench->traffic);
+	bench->err.text[0] = '\0';
+	rc = row->receiver->receive(bench, row->receiver, &result);
+	ns = rc ? rc : traffic_finish(bench->traffic);
+	if (ns < 0 && !bench->err.text[0])
+		err_set(&bench->err, (int)-ns, "the traffic generator did not finish: %s",
+			errno_name((int)-ns));
+	if (ns < 0)
+		snprintf(row->missing, sizeof(row->missing), "%s", bench->err.text);
 	if (ns <= 0 || !result.received)
 		return -1;
 	if (row->n < MEASURE_REPEATS_MAX) {
@@ -227,7 +232,9 @@ static void describe(const struct table *table, struct row *row)
 	loss = measure_median(row->loss, row->n, &lo, &hi);
 	json_object_set_new(r->params, "headroom", json_real(headroom));
 	json_object_set_new(r->params, "bound",
-			    json_string(headroom < HEADROOM_MIN ? "generator" : "receiver"));
+			    json_string(headroom < HEADROOM_MIN ? "generator" : "receiving"));
+	if (row->receiver->options[0])
+		json_object_set_new(r->params, "options", json_string(row->receiver->options + 1));
 	json_object_set_new(r->params, "cycles", json_real(cycles));
 	json_object_set_new(r->params, "lost", json_real(loss));
 	snprintf(r->note, sizeof(r->note),

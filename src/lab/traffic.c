@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/bpf.h>
 #include <linux/if_link.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ enum {
 	LOOPBACK = 1,
 	START_UP_FRAMES = 1,
 	CALL_FRAMES_MAX = 1 << 30, /* the kernel counts in 32 bits */
+	WAIT_MS = 60 * 1000,
 };
 
 struct traffic {
@@ -219,10 +221,24 @@ bool traffic_done(const struct traffic *traffic)
 	return atomic_load_explicit(traffic->done, memory_order_acquire);
 }
 
+int traffic_wait(struct traffic *traffic)
+{
+	struct pollfd pfd = { .fd = traffic->fd, .events = POLLIN };
+
+	/* The end of the process is readable too. */
+	if (poll(&pfd, 1, WAIT_MS) == 1)
+		return 0;
+	kill(traffic->pid, SIGKILL);
+	return -ETIMEDOUT;
+}
+
 int64_t traffic_finish(struct traffic *traffic)
 {
 	int64_t ns;
+	int rc = traffic_wait(traffic);
 
+	if (rc)
+		return rc;
 	return read(traffic->fd, &ns, sizeof(ns)) == sizeof(ns) ? ns : -EIO;
 }
 

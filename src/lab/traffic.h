@@ -22,9 +22,11 @@ enum { TRAFFIC_FRAME_BYTES = 64 };
 int traffic_open(struct traffic **ret, uint32_t ifindex, uint32_t cpu, struct err *err);
 /* Sends that many frames. Until traffic_done is true the caller does something else. */
 int traffic_start(struct traffic *traffic, uint64_t frames);
-/* True when the last frame was sent, or the process has ended. No system call. */
+/* True when the last frame was sent. No system call. */
 bool traffic_done(const struct traffic *traffic);
-/* Waits for the end: nanoseconds that the sending took, without the start-up of BPF_PROG_TEST_RUN; -errno. */
+/* Sleeps until the last frame was sent; -ETIMEDOUT after a minute, and the process is ended then. */
+int traffic_wait(struct traffic *traffic);
+/* Waits, and takes the result: nanoseconds that the sending took, without the start-up of BPF_PROG_TEST_RUN; -errno. */
 int64_t traffic_finish(struct traffic *traffic);
 void traffic_close(struct traffic *traffic);
 
