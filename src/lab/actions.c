@@ -140,6 +140,7 @@ static int run(struct table *table, const struct measure_cfg *cfg, struct err *e
 	take_noise(table, twin);
 	/* The twin is a check and no row: (name, engine) occurs once for each piece of work. */
 	json_decref(table->rows[table->n_rows - 1]->params);
+	free(table->rows[table->n_rows - 1]->missing);
 	free(table->rows[--table->n_rows]);
 	bench_fini(&bench);
 	return 0;

@@ -222,7 +222,7 @@ static void describe(const struct table *table, struct row *row)
 	struct table_row *r = row->row;
 
 	if (!r->m.n) {
-		r->missing = row->missing[0] ? strdup(row->missing) : "no figure";
+		r->missing = strdup(row->missing[0] ? row->missing : "no figure");
 		return;
 	}
 	if (r == generator || !generator)

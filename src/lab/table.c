@@ -27,6 +27,7 @@ void table_fini(struct table *table)
 {
 	for (uint32_t i = 0; i < table->n_rows; i++) {
 		json_decref(table->rows[i]->params);
+		free(table->rows[i]->missing);
 		free(table->rows[i]);
 	}
 	table->n_rows = 0;

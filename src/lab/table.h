@@ -21,7 +21,7 @@ struct table_row {
 	const char *work;   /* what is done for each packet */
 	json_t *params;	    /* owned; what differs from the defaults */
 	struct measure m;
-	const char *missing; /* why there is no figure; NULL: there is one */
+	char *missing;	/* owned; why there is no figure; NULL: there is one */
 	char note[128]; /* for people, a line below the row; the params say the same; "": none */
 };
 
